@@ -138,6 +138,7 @@ impl<'a> Launch<'a> {
             together,
             cooperative: kernel.launch.cooperative || tickets == Some(true),
             has_tickets: tickets.is_some(),
+            reads_uncached: program.reads_uncached(),
             has_sets: params.iter().any(Param::is_set),
             has_locks: tickets.is_some() && program.has_locks(),
             exceeded,

@@ -4,7 +4,7 @@
 use super::agent::AtomicUpdate;
 use super::cta::Cta;
 use super::execution::Execution;
-use super::guard::{Guard, Literal};
+use super::guard::{Guard, Literal, Terms};
 use super::int_terms::IntTerms;
 use super::launch::Launch;
 use super::masks::Masks;
@@ -23,6 +23,7 @@ use super::synchronisation::Mode;
 use super::tensor::ElementAt;
 use super::terms::ValueTerms;
 use super::value::{Origin, Sym, SymKind, Value};
+use super::values::Values;
 use crate::case::{Element, Options};
 use crate::program::{InstId, Scope};
 use crate::term::{Imported, Ranges, Store, TermId, TermKind, TermOp};
@@ -85,8 +86,13 @@ impl Merged {
             return Ok(());
         }
         let output = |tensor: u32| launch.is_left(&launch.tensors[tensor as usize]).then_some(store);
-        let mut meeting =
-            self.perhaps.add(cta, &ran.perhaps, &SurelyOfAll(&self.pages), &launch.distinct, output);
+        let mut meeting = self.perhaps.add(
+            cta,
+            (&ran.perhaps, &ran.store),
+            &SurelyOfAll(&self.pages),
+            &launch.distinct,
+            output,
+        );
         for (place, page) in ran.pages.iter().filter(|_| !self.perhaps.is_empty()) {
             let accessed = |slot: usize| {
                 [
@@ -521,12 +527,12 @@ fn race_between_ctas(
     };
     let (ones, others) = (accesses(one), accesses(other));
     let pairs = ones.iter().flat_map(|one| others.iter().map(move |other| [*one, *other]));
-    let exclude = |pair: &[(Access, bool); 2]| {
-        let [a, b] = [(&*one, pair[0].0), (&*other, pair[1].0)]
-            .map(|(run, access)| run.values.terms.guards.inputs(access.guard));
-        a.iter().any(|a| b.iter().any(|b| a.excludes(*b, &launch.distinct)))
-    };
-    let conflict = pairs.filter(|pair| !exclude(pair)).find_map(|pair| Some((pair, conflict_of_ctas(pair)?)));
+    let mut known = Imported::default();
+    let mut pairs = pairs.filter_map(|pair| Some((pair, conflict_of_ctas(pair)?)));
+    let conflict = pairs.find(|(pair, _)| {
+        let guards = pair.map(|(access, _)| access.guard);
+        !exclude_one_another([&mut *one, &mut *other], guards, &mut known)
+    });
     let is_narrow = |(access, _): &(Access, bool)| access.guard != Guard::ALWAYS;
     if conflict.is_none() && ones.iter().chain(&others).any(is_narrow) {
         // Updates that do not commute, but for which different inputs decide.
@@ -569,6 +575,28 @@ fn race_between_ctas(
     let help = "let each CTA write its own elements, or combine them in a second launch".to_owned();
     let fault = Fault::new(launch.which, FaultKind::Race, rule, message, sites, Some(help));
     of_two_ctas(fault, guards, [one, other])
+}
+
+/// Whether no input fulfils both of two guards of two CTAs, as far as their literals show; `known` are copies of terms of
+/// the second in the store of the first.
+fn exclude_one_another(
+    [one, other]: [&mut Cta<'_>; 2],
+    [first, second]: [Guard; 2],
+    known: &mut Imported,
+) -> bool {
+    if [first, second].contains(&Guard::ALWAYS) {
+        return false;
+    }
+    let mut literals = other.values.terms.guards.conditions(second);
+    literals.reverse();
+    for literal in &mut literals {
+        literal.condition =
+            one.values.terms.store.import(&other.values.terms.store, literal.condition, known);
+    }
+    let Values { terms, congruence, .. } = &mut one.values;
+    let ValueTerms { store, guards, .. } = terms;
+    let second = guards.where_all(Terms { store, congruence }, &literals);
+    guards.exclude(first, second)
 }
 
 /// A fault of accesses of two CTAs, each under its guard.

@@ -2,6 +2,7 @@
 //!
 //! A thread that no input has led astray executes under the guard that always holds, which costs nothing.
 
+use super::assignments::Assignments;
 use super::indexed::{Indexed, indexed};
 use crate::base::index::number_of;
 use crate::base::lane::Lane;
@@ -11,6 +12,7 @@ use crate::term::{Congruence, InputId, Store, TermId, TermKind, TermOp, View};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 /// A condition that holds, or one that does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -105,6 +107,9 @@ pub(super) struct Guards {
     numbers: FxHashMap<(Guard, Literal), Guard>,
     /// Whether some input may fulfil a guard, as far as is known.
     pub(super) feasible: FxHashMap<Guard, bool>,
+    /// The values that integers may have where a guard holds, of at most so many each; and how many are remembered.
+    pub(super) assignments: FxHashMap<(Guard, usize), Arc<Assignments>>,
+    pub(super) remembered: usize,
     current: [Guard; 32],
     /// Whether some lane executes under another guard than the first.
     narrow: bool,
@@ -126,6 +131,8 @@ impl Guards {
             narrowed: Vec::new(),
             numbers: FxHashMap::default(),
             feasible: FxHashMap::default(),
+            assignments: FxHashMap::default(),
+            remembered: 0,
             current,
             narrow: false,
             around_cases: None,
@@ -137,7 +144,7 @@ impl Guards {
 
     /// Bytes of memory.
     pub(super) fn bytes(&self) -> u64 {
-        (self.narrowed.len() * 2 * size_of::<Narrowed>()) as u64
+        (self.narrowed.len() * 2 * size_of::<Narrowed>() + self.remembered * 64) as u64
     }
 
     /// Whether some lane executes under a condition.
@@ -177,6 +184,14 @@ impl Guards {
     /// The guard that holds where a literal does.
     pub(super) fn only(&mut self, terms: Terms<'_>, literal: Literal) -> Guard {
         self.narrowed(terms, Guard::ALWAYS, literal.condition, literal.holds)
+    }
+
+    /// The guard that holds where all of these literals do.
+    pub(super) fn where_all(&mut self, terms: Terms<'_>, literals: &[Literal]) -> Guard {
+        let Terms { store, congruence } = terms;
+        literals.iter().fold(Guard::ALWAYS, |guard, Literal { condition, holds }| {
+            self.narrowed(Terms { store, congruence }, guard, *condition, *holds)
+        })
     }
 
     /// A guard narrowed by one more condition.
@@ -239,6 +254,50 @@ impl Guards {
         let mut literals: SmallVec<[Literal; 4]> = kept.collect();
         literals.reverse();
         literals
+    }
+
+    /// The guard around the innermost literal, and that literal.
+    pub(super) fn outer(&self, guard: Guard) -> Option<(Guard, Literal)> {
+        self.parts(guard).next().map(|part| (part.outer, part.literal))
+    }
+
+    /// The innermost literals of a guard, at most so many, outermost first, without those that say what an element of an
+    /// input is ([`Guards::inputs`]).
+    pub(super) fn besides_inputs(&self, guard: Guard, most: usize) -> SmallVec<[Literal; 4]> {
+        let is_input = |part: &&Narrowed| part.value.is_some_and(|value| value.of_input().is_some());
+        let others = self.parts(guard).filter(|part| !is_input(part)).map(|part| part.literal);
+        let mut literals: SmallVec<[Literal; 4]> = others.take(most).collect();
+        literals.reverse();
+        literals
+    }
+
+    /// Whether a guard never holds where an element of an input is a number, by its literals alone.
+    pub(super) fn excludes_input(&self, guard: Guard, is: Is) -> bool {
+        let own = Relation {
+            of: TermId::input(is.input, is.element),
+            to: To::Number(Rational::from_i128(is.value.into())),
+            less: false,
+            equal: true,
+            greater: false,
+        };
+        self.parts(guard).any(|part| part.relation.as_ref().is_some_and(|relation| relation.excludes(&own)))
+    }
+
+    /// What the literals of a guard say of reals by integers.
+    pub(super) fn bounds_of_reals(&self, guard: Guard) -> Vec<RealBounds> {
+        self.parts(guard).filter_map(|part| part.relation.as_ref()?.bounds_of_real()).collect()
+    }
+
+    /// Whether the newest literal of a guard compares two terms.
+    pub(super) fn compares_terms(&self, guard: Guard) -> bool {
+        let newest = self.parts(guard).next().and_then(|part| part.relation.as_ref());
+        newest.is_some_and(|relation| matches!(relation.to, To::Term(_)))
+    }
+
+    /// The pairs of terms of which the first is less than the second by the literals of a guard, or at least not greater.
+    pub(super) fn orders(&self, guard: Guard) -> Vec<Ordered> {
+        let orders = |part: &Narrowed| part.relation.as_ref().map(Relation::orders);
+        self.parts(guard).filter_map(orders).flatten().collect()
     }
 
     /// The bounds of integers that the literals of a guard imply.
@@ -344,6 +403,26 @@ pub(super) struct Bounds {
     pub(super) except: Option<i128>,
 }
 
+/// What a literal says of a real by an integer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RealBounds {
+    pub(super) of: TermId,
+    /// It is not less.
+    pub(super) low: Option<i128>,
+    /// It is not greater.
+    pub(super) high: Option<i128>,
+    /// It is less.
+    pub(super) below: Option<i128>,
+}
+
+/// That a term is less than another one, or, if not `strictly`, equal to it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ordered {
+    pub(super) less: TermId,
+    pub(super) greater: TermId,
+    pub(super) strictly: bool,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum To {
     Term(TermId),
@@ -367,9 +446,12 @@ impl Relation {
         };
         // The term with the lower number comes first, and a number last.
         Some(match (number(a), number(b)) {
-            (None, Some(to)) => Relation { of: a, to: To::Number(to), less, equal, greater }.of_index(store),
+            (None, Some(to)) => {
+                Relation { of: a, to: To::Number(to), less, equal, greater }.of_index(store).of_whole(store)
+            }
             (Some(to), None) => {
-                Relation { of: b, to: To::Number(to), less: greater, equal, greater: less }.of_index(store)
+                let relation = Relation { of: b, to: To::Number(to), less: greater, equal, greater: less };
+                relation.of_index(store).of_whole(store)
             }
             (Some(_), Some(_)) => return None,
             (None, None) if a <= b => Relation { of: a, to: To::Term(b), less, equal, greater },
@@ -389,6 +471,22 @@ impl Relation {
         Relation { of: index, to, less, equal: self.equal, greater }
     }
 
+    /// A bound of an integer of an input as one that it may reach.
+    fn of_whole(self, store: &Store) -> Relation {
+        let (To::Number(to), TermKind::Input { input, .. }) = (&self.to, self.of.kind()) else { return self };
+        if store.integers(input).is_none() {
+            return self;
+        }
+        let to = match (self.less, self.equal, self.greater) {
+            (false, true, true) => to.ceil(),
+            (false, false, true) => &to.floor() + &Rational::ONE,
+            (true, true, false) => to.floor(),
+            (true, false, false) => &to.ceil() - &Rational::ONE,
+            (false, _, false) | (true, _, true) => return self,
+        };
+        Relation { to: To::Number(to), equal: true, ..self }
+    }
+
     /// The integer that the term is, if the relation says that.
     fn value(&self) -> Option<Value> {
         let To::Number(to) = &self.to else { return None };
@@ -399,6 +497,24 @@ impl Relation {
     /// The relation where this one does not hold.
     fn negated(&self) -> Relation {
         Relation { less: !self.less, equal: !self.equal, greater: !self.greater, ..self.clone() }
+    }
+
+    /// The bounds of a real, if they are an integer.
+    fn bounds_of_real(&self) -> Option<RealBounds> {
+        let To::Number(to) = &self.to else { return None };
+        let to = i128::from(to.to_i64().filter(|_| to.is_integer())?);
+        let at_most = (!self.greater).then_some(to);
+        let (high, below) = if self.equal { (at_most, None) } else { (None, at_most) };
+        Some(RealBounds { of: self.of, low: (!self.less).then_some(to), high, below })
+    }
+
+    /// What the relation says of the order of two terms.
+    fn orders(&self) -> SmallVec<[Ordered; 2]> {
+        let To::Term(to) = self.to else { return SmallVec::new() };
+        let strictly = !self.equal;
+        let below = (!self.greater).then_some(Ordered { less: self.of, greater: to, strictly });
+        let above = (!self.less).then_some(Ordered { less: to, greater: self.of, strictly });
+        below.into_iter().chain(above).collect()
     }
 
     /// The integers between which the term lies, as far as the relation bounds it.

@@ -88,6 +88,8 @@ pub(super) struct Launch<'a> {
     pub(super) cooperative: bool,
     /// Whether tickets are followed (rule Y18).
     pub(super) has_tickets: bool,
+    /// Whether some load goes through the read-only path (rule M4).
+    pub(super) reads_uncached: bool,
     /// Whether some output is compared as a multiset, so that its places may be those that counters give (rule Y18).
     pub(super) has_sets: bool,
     /// Whether threads take locks, and are followed in doing so.

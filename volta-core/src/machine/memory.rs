@@ -12,6 +12,7 @@ use super::packed::{Cell, PackedPart, PackedParts, PackedValues};
 use super::perhaps::PerhapsOfCta;
 use super::shadow::ByteShadow;
 use super::tensor::{ElementAt, Initial, Tensor};
+use super::uncached::Uncached;
 use super::value::{Origin, Value};
 use crate::program::InstId;
 use crate::term::Store;
@@ -33,7 +34,7 @@ pub(super) struct Page {
     pub(super) updated: [u8; PAGE],
     /// Bytes stored for some inputs only.
     pub(super) perhaps: [u8; PAGE],
-    /// Bytes read through the read-only path (`ld.global.nc`).
+    /// Bytes read through the read-only path (`ld.global.nc`) for all inputs.
     pub(super) uncached: [u8; PAGE],
 }
 
@@ -81,6 +82,8 @@ pub(super) struct Memory {
     contributions: FxHashMap<(u32, u64), Contribution>,
     /// Accesses to global memory that happen for some inputs only.
     pub(super) perhaps: PerhapsOfCta,
+    /// Those of them that must not meet because of the read-only path.
+    pub(super) uncached: Uncached,
     /// Stores at places that counters give.
     pub(super) bags: Bags,
 }
@@ -109,6 +112,7 @@ impl Memory {
             pages: FxHashMap::default(),
             contributions: FxHashMap::default(),
             perhaps: PerhapsOfCta::default(),
+            uncached: Uncached::default(),
             bags: Bags::default(),
         }
     }
@@ -124,6 +128,7 @@ impl Memory {
         let contributions = self.contributions.len() * size_of::<((u32, u64), Contribution)>();
         (shared + self.pages.len() * size_of::<Page>() + self.parts.bytes() + contributions) as u64
             + self.perhaps.bytes()
+            + self.uncached.bytes()
             + self.bags.bytes()
     }
 

@@ -1,13 +1,20 @@
 //! Accesses of CTAs to global memory that happen for some inputs only (rules S1, S5): which of them may race with those of
 //! other CTAs, and what a location holds that several CTAs write, each for other inputs.
+//!
+//! Each CTA has a store of its own. What elements of inputs are where an access happens means the same in all of them;
+//! other conditions are copied into a common store, in which those of two CTAs are compared like those of one.
 
 use super::agent::Agent;
-use super::guard::{Guard, Guards, Is};
+use super::guard::{Guard, Guards, Is, Literal, Terms};
 use super::objects::PAGE;
-use crate::term::{InputId, Store, TermId};
+use crate::term::{Congruence, Imported, InputId, Store, TermId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// At most so many conditions of an access are compared with those of accesses of other CTAs, the innermost ones.
+const MOST_CONDITIONS: usize = 64;
 
 /// What an access does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +65,8 @@ pub(super) struct Accessed {
     when: TermId,
     /// What inputs are where it happens.
     values: SmallVec<[Is; 2]>,
+    /// Other conditions under which it happens, in the CTA's store.
+    besides: Arc<[Literal]>,
 }
 
 impl PerhapsOfCta {
@@ -78,13 +87,17 @@ impl PerhapsOfCta {
     pub(super) fn accessed(self, guards: &Guards, store: &mut Store) -> Vec<Accessed> {
         let mut places: Vec<_> = self.0.into_iter().collect();
         places.sort_unstable_by_key(|(place, _)| *place);
-        let mut terms: FxHashMap<Guard, Option<TermId>> = FxHashMap::default();
+        let mut terms: FxHashMap<Guard, (Option<TermId>, Arc<[Literal]>)> = FxHashMap::default();
         let mut out = Vec::new();
         for (place, accesses) in places {
             for Perhaps { guard, bytes, how } in accesses {
-                let when = *terms.entry(guard).or_insert_with(|| guards.term(guard, store));
-                let Some(when) = when else { continue };
-                out.push(Accessed { place, bytes, how, when, values: guards.inputs(guard) });
+                let (when, besides) = terms.entry(guard).or_insert_with(|| {
+                    let besides = guards.besides_inputs(guard, MOST_CONDITIONS);
+                    (guards.term(guard, store), Arc::from(besides.as_slice()))
+                });
+                let Some(when) = *when else { continue };
+                let (values, besides) = (guards.inputs(guard), Arc::clone(besides));
+                out.push(Accessed { place, bytes, how, when, values, besides });
             }
         }
         out
@@ -104,6 +117,37 @@ struct Merged {
     bytes: u8,
     how: How,
     values: SmallVec<[Is; 2]>,
+    /// Its other conditions, in the common store.
+    besides: Guard,
+}
+
+/// Conditions of accesses of all CTAs.
+#[derive(Debug)]
+struct Conditions {
+    store: Store,
+    congruence: Congruence,
+    guards: Guards,
+}
+
+impl Conditions {
+    /// Conditions of a CTA, given in its store.
+    fn adopt(&mut self, from: &Store, literals: &[Literal], known: &mut Imported) -> Guard {
+        let own = literals.iter().map(|literal| {
+            let condition = self.store.import(from, literal.condition, known);
+            Literal { condition, ..*literal }
+        });
+        let own: Vec<Literal> = own.collect();
+        let terms = Terms { store: &mut self.store, congruence: &mut self.congruence };
+        self.guards.where_all(terms, &own)
+    }
+
+    /// Whether no input makes both of two accesses, as far as their conditions show.
+    fn exclude(&self, one: (&[Is], Guard), other: (&[Is], Guard)) -> bool {
+        let by_value = |(values, _): (&[Is], Guard), (_, guard): (&[Is], Guard)| {
+            values.iter().any(|is| self.guards.excludes_input(guard, *is))
+        };
+        self.guards.exclude(one.1, other.1) || by_value(one, other) || by_value(other, one)
+    }
 }
 
 /// The accesses to one cell.
@@ -123,6 +167,8 @@ pub(super) struct PerhapsOfAll {
     /// Cells of outputs that are written: by the store of a CTA, where a condition in it holds.
     pub(super) writers: BTreeMap<Place, Vec<Writer>>,
     entries: u64,
+    /// Where there are any.
+    conditions: Option<Box<Conditions>>,
 }
 
 /// A write to a cell of an output under a condition.
@@ -144,7 +190,8 @@ pub(super) struct Meeting {
 impl PerhapsOfAll {
     /// Bytes of memory.
     pub(super) fn bytes(&self) -> u64 {
-        self.entries * 3 * size_of::<Merged>() as u64
+        let conditions = |of: &Conditions| of.store.bytes() + of.congruence.bytes() + of.guards.bytes();
+        self.entries * 3 * size_of::<Merged>() as u64 + self.conditions.as_deref().map_or(0, conditions)
     }
 
     /// Whether there are none.
@@ -174,24 +221,48 @@ impl PerhapsOfAll {
         None
     }
 
-    /// Merges the accesses of a CTA; returns one that may race.
+    /// Merges the accesses of a CTA, whose conditions are in a store; returns one that may race.
     pub(super) fn add(
         &mut self,
         cta: u64,
-        accessed: &[Accessed],
+        (accessed, store): (&[Accessed], &Store),
         surely: &impl Surely,
         distinct: &[InputId],
         output: impl Fn(u32) -> Option<usize>,
     ) -> Option<Meeting> {
-        for Accessed { place, bytes, how, when, values } in accessed {
+        let mut adopted: FxHashMap<Arc<[Literal]>, Guard> = FxHashMap::default();
+        let mut known = Imported::default();
+        for Accessed { place, bytes, how, when, values, besides } in accessed {
             if let Some(other) = surely.racing(*place, *bytes, *how) {
                 return Some(Meeting { other, place: *place, bytes: *bytes });
             }
+            let besides = match adopted.get(besides) {
+                _ if besides.is_empty() => Guard::ALWAYS,
+                Some(guard) => *guard,
+                None => {
+                    let conditions = self.conditions.get_or_insert_with(|| {
+                        let mut own = Store::new();
+                        own.set_integers(store.all_integers().to_vec());
+                        if store.is_ieee() {
+                            own.set_ieee();
+                        }
+                        let guards = Guards::new(distinct.to_vec());
+                        Box::new(Conditions { store: own, congruence: Congruence::default(), guards })
+                    });
+                    let guard = conditions.adopt(store, besides, &mut known);
+                    adopted.insert(Arc::clone(besides), guard);
+                    guard
+                }
+            };
             let of_cell = self.cells.entry(*place).or_default();
             if !of_cell.excludes(cta, values, distinct) {
+                let conditions = self.conditions.as_deref();
                 let racing = of_cell.all.iter().find(|one| {
-                    let exclude =
+                    let by_values =
                         || one.values.iter().any(|a| values.iter().any(|b| a.excludes(*b, distinct)));
+                    let by_conditions =
+                        |of: &Conditions| of.exclude((&one.values[..], one.besides), (&values[..], besides));
+                    let exclude = || by_values() || conditions.is_some_and(by_conditions);
                     one.cta != cta && one.bytes & bytes != 0 && one.how.races_with(*how) && !exclude()
                 });
                 if let Some(one) = racing {
@@ -204,7 +275,7 @@ impl PerhapsOfAll {
             for is in values {
                 of_cell.families.entry((is.input, is.value)).or_default().insert(is.element);
             }
-            of_cell.all.push(Merged { cta, bytes: *bytes, how: *how, values: values.clone() });
+            of_cell.all.push(Merged { cta, bytes: *bytes, how: *how, values: values.clone(), besides });
             self.entries += 1;
             if *how == How::Writes
                 && let Some(store) = output(place.0)

@@ -1,6 +1,7 @@
 //! Attributes of loads and stores beyond their plain effect on memory.
 
-use super::op::InstId;
+use super::Program;
+use super::op::{InstId, Op};
 use super::update::Scope;
 
 /// Attributes of a load or a store.
@@ -30,4 +31,11 @@ pub struct Strong {
     pub scope: Scope,
     /// Whether it is `.acquire` or `.release`, not `.relaxed` or `.volatile`.
     pub orders: bool,
+}
+
+impl Program {
+    /// Whether some load goes through the read-only path (rule M4).
+    pub fn reads_uncached(&self) -> bool {
+        self.insts.iter().any(|inst| matches!(&inst.op, Op::Load { access, .. } if access.read_only))
+    }
 }

@@ -238,7 +238,10 @@ impl Range {
             Kind::Sum(Sum::Add) => at(0).plus(at(1)),
             Kind::Sum(Sum::Sub) => match part_of(store, operands[0], operands[1]) {
                 Some(most) => at(0).without_part(known(most)),
-                None => at(0).plus(at(1).negative()),
+                None => match remainder_of(store, operands[0], operands[1]).filter(|_| at(0).whole) {
+                    Some(by) => at(0).modulo(by),
+                    None => at(0).plus(at(1).negative()),
+                },
             },
             Kind::Sum(Sum::Fma) => at(0).times(at(1)).plus(at(2)),
             Kind::Product(Product::Mul) => at(0).times(at(1)),
@@ -579,6 +582,17 @@ impl Ranges {
 fn part_of(store: &Store, whole: TermId, part: TermId) -> Option<TermId> {
     let View::Apply(TermOp::Min, [a, b, _]) = store.view(part) else { return None };
     [(a, b), (b, a)].into_iter().find_map(|(one, other)| (one == whole).then_some(other))
+}
+
+/// The divisor, if a term less another one is its remainder: `a − ⌊a/n⌋·n`.
+fn remainder_of(store: &Store, of: TermId, multiple: TermId) -> Option<i128> {
+    let View::Apply(TermOp::Mul, [quotient, by, _]) = store.view(multiple) else { return None };
+    let View::Apply(TermOp::Floor, [exact, ..]) = store.view(quotient) else { return None };
+    let View::Apply(TermOp::Mul, [whole, factor, _]) = store.view(exact) else { return None };
+    let by = finite(store, by)?;
+    let is_inverse = finite(store, factor)?.recip().is_some_and(|inverse| inverse == by);
+    let by = by.to_u64().filter(|by| *by > 0)?;
+    (is_inverse && whole == of).then_some(by.into())
 }
 
 /// `⌊a⌋`, where `a` is usually a multiple of an integer: a shift.

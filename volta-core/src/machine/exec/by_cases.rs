@@ -3,7 +3,7 @@
 //! with a known range.
 
 use super::super::cta::Cta;
-use super::super::guard::{Bounds, Guard, Literal, Terms};
+use super::super::guard::{Guard, Literal, Terms};
 use super::super::indexed::{Indexed, MAX_STEPS, indexed};
 use super::super::int_terms::whole;
 use super::super::objects::{locate, owned, pretty_name};
@@ -13,23 +13,62 @@ use super::super::terms::{UnderGuards, ValueTerms};
 use super::super::value::{Sym, SymKind, Truth, Value};
 use super::super::values::Values;
 use super::super::warp::Warp;
+use super::assignments::MAX_VALUES;
+use super::suppose::modulus;
 use crate::base::lane::{Lane, LaneMask};
-use crate::program::{Inst, InstId, Op, RegId, Src};
-use crate::term::{Bound, Range, Ranges, TermId, TermOp, View};
+use crate::program::{Inst, InstId, Op, RegId, Space, Src};
+use crate::term::{Congruence, Range, TermId, TermKind, TermOp, View};
 use crate::verdict::{Fault, FaultKind};
-use rustc_hash::FxHashSet;
+use std::collections::BTreeMap;
 
 /// The largest number of addresses that one lane may choose from.
 const MAX_ADDRESSES: usize = 1024;
 
-/// The largest number of values of an integer that are tried to show that a guard never holds.
-const MAX_VALUES: usize = 64;
+/// An address is a select of others so many operations deep, and these again so often.
+const MAX_ARMS: u32 = 8;
 
 /// Stored values are simplified so many operations deep.
 const DEEP: u32 = 3;
 
-/// The largest number of terms below a condition that are visited.
-const MAX_TERMS: usize = 64;
+/// The indices for which `first + scale · index` lies between two offsets.
+fn between((first, scale): (i128, i128), low: i128, high: i128) -> (i128, i128) {
+    match scale {
+        1.. => ((low - first + scale - 1).div_euclid(scale), (high - first).div_euclid(scale)),
+        _ => ((first - high - scale - 1).div_euclid(-scale), (first - low).div_euclid(-scale)),
+    }
+}
+
+/// How far an instruction reaches from an address.
+#[derive(Clone, Copy)]
+struct Reach {
+    space: Space,
+    /// The bytes of the address.
+    width: u32,
+    /// What the instruction adds to it.
+    distance: i64,
+    bytes: u32,
+}
+
+/// An index into an object.
+#[derive(Clone, Copy)]
+struct IndexIn {
+    index: TermId,
+    number: u32,
+    /// The offset in the object at index 0.
+    first: i128,
+    scale: i128,
+    /// The least and the greatest index inside.
+    least: i128,
+    greatest: i128,
+    /// The range of the index where the guard holds.
+    range: Range,
+}
+
+impl IndexIn {
+    fn is_inside(&self) -> bool {
+        self.range.within(self.least, self.greatest)
+    }
+}
 
 /// The possible values of an address.
 enum Places {
@@ -88,9 +127,11 @@ impl Cta<'_> {
     ) -> Result<LaneMask, Stop> {
         let address = warp.register(base).get(lane);
         self.values.terms.steers(warp, lane, address, ("where an access happens", pc))?;
-        self.values.terms.check_index(warp, lane, inst, pc)?;
+        self.values.terms.check_index(&mut self.values.congruence, warp, lane, inst, pc)?;
         let mut left = MAX_ADDRESSES;
-        let Some(places) = self.values.terms.under_guards().places(lane, address, &mut left) else {
+        let Some(places) =
+            self.values.terms.under_guards().places(&mut self.values.congruence, lane, address, &mut left)
+        else {
             return Ok(LaneMask::NONE);
         };
         let access = Access { inst, pc, base, targets };
@@ -296,7 +337,14 @@ impl Values<'_> {
 
 impl ValueTerms<'_> {
     /// Checks that an index by which a lane accesses memory lies in its tensor or variable, as far as its range shows.
-    fn check_index(&mut self, warp: &Warp, lane: Lane, inst: &Inst, pc: InstId) -> Result<(), Stop> {
+    fn check_index(
+        &mut self,
+        congruence: &mut Congruence,
+        warp: &Warp,
+        lane: Lane,
+        inst: &Inst,
+        pc: InstId,
+    ) -> Result<(), Stop> {
         let (space, address, bytes, verb) = if let Op::Load { space, address, width, d, .. } = &inst.op {
             (space, address, width.bytes() * d.len() as u32, "reads")
         } else if let Op::Store { space, address, width, a, .. } = &inst.op {
@@ -308,34 +356,22 @@ impl ValueTerms<'_> {
         };
         let Value::Sym(sym) = self.context.value(warp, address.base, lane) else { return Ok(()) };
         let SymKind::Int(width @ (4 | 8), term) = sym.kind() else { return Ok(()) };
-        let Indexed { index, scale, offset } = self.under_guards().indexed_under_guard(lane, term);
-        let at_zero = (offset as u64 & low_bytes(width)).wrapping_add_signed(address.offset);
-        let (own, inner) = owned(locate(*space, at_zero), warp.thread(lane));
-        let Some((number, first)) = self.context.found(warp, own, inner) else { return Ok(()) };
-        let object = self.context.launch.objects.get(number);
-        let (first, last) = (i128::from(first), i128::from(object.size) - i128::from(bytes));
-        if last < 0 {
-            return Ok(());
-        }
-        if scale == 0 {
-            return Ok(());
-        }
-        // The indices for which `first + scale · index` lies between two offsets.
-        let between = |low: i128, high: i128| match scale {
-            1.. => ((low - first + scale - 1).div_euclid(scale), (high - first).div_euclid(scale)),
-            _ => ((first - high - scale - 1).div_euclid(-scale), (first - low).div_euclid(-scale)),
-        };
-        let (least, greatest) = between(0, last);
-        let range = self.under_guards().range_under_guard(lane, index);
-        if range.within(least, greatest) || !range.whole {
+        let reach = Reach { space: *space, width, distance: address.offset, bytes };
+        let Some(indexed) = self.index_in(warp, lane, term, reach) else { return Ok(()) };
+        let IndexIn { index, number, first, scale, least, greatest, range } = indexed;
+        if indexed.is_inside() || !range.whole {
             return Ok(());
         }
         // An index none of whose values lies inside may be one of another object.
         let beside =
             range.low.is_some_and(|low| low > greatest) || range.high.is_some_and(|high| high < least);
-        if least > greatest || beside {
+        if least > greatest
+            || beside
+            || self.is_inside(congruence, warp, lane, (term, number), reach, MAX_ARMS)
+        {
             return Ok(());
         }
+        let object = self.context.launch.objects.get(number);
         let name = pretty_name(&object.name);
         let what = self.describe(index);
         let message = format!(
@@ -355,11 +391,76 @@ impl ValueTerms<'_> {
         let inside = Literal { condition: self.is_between(index, (least, greatest), pc), holds: false };
         // Addresses wrap around, and other objects lie elsewhere: nothing is said of an index that leads so far.
         let [first_near, last_near] = object.slot();
-        let (low, high) = between(first_near, last_near - i128::from(bytes));
+        let (low, high) = between((first, scale), first_near, last_near - i128::from(bytes));
         let near = (!range.within(low, high))
             .then(|| Literal { condition: self.is_between(index, (low, high), pc), holds: true });
         let besides: Vec<Literal> = near.into_iter().chain([inside]).collect();
         Err(self.possibly_besides(fault, self.guards.of(lane), &besides))
+    }
+
+    /// The index by which an address reaches into an object; `None` where nothing is to be said of it.
+    fn index_in(&mut self, warp: &Warp, lane: Lane, address: TermId, reach: Reach) -> Option<IndexIn> {
+        let Indexed { index, scale, offset } = self.under_guards().indexed_under_guard(lane, address);
+        let (number, first) = self.found_at(warp, lane, offset, reach)?;
+        let object = self.context.launch.objects.get(number);
+        let last = i128::from(object.size) - i128::from(reach.bytes);
+        if last < 0 || scale == 0 {
+            return None;
+        }
+        let first = i128::from(first);
+        let (least, greatest) = between((first, scale), 0, last);
+        let range = self.under_guards().range_under_guard(lane, index);
+        Some(IndexIn { index, number, first, scale, least, greatest, range })
+    }
+
+    /// The object that an address belongs to, and its offset there.
+    fn found_at(&self, warp: &Warp, lane: Lane, address: i128, reach: Reach) -> Option<(u32, i64)> {
+        let address = (address as u64 & low_bytes(reach.width)).wrapping_add_signed(reach.distance);
+        let (own, inner) = owned(locate(reach.space, address), warp.thread(lane));
+        self.context.found(warp, own, inner)
+    }
+
+    /// Whether an address reaches into an object wherever the guard of the lane holds: each arm of a select in it does,
+    /// where it is taken, or all values of the integers that it is computed from lead there.
+    fn is_inside(
+        &mut self,
+        congruence: &mut Congruence,
+        warp: &Warp,
+        lane: Lane,
+        (address, number): (TermId, u32),
+        reach: Reach,
+        depth: u32,
+    ) -> bool {
+        let indexed = self.index_in(warp, lane, address, reach);
+        if indexed.is_some_and(|indexed| indexed.number == number && indexed.is_inside()) {
+            return true;
+        }
+        if depth > 0
+            && let Some((condition, arms)) = self.under_guards().arms(address, MAX_ARMS)
+        {
+            let around = self.guards.all();
+            let mut are_inside = true;
+            for (holds, arm) in [(true, arms[0]), (false, arms[1])] {
+                let terms = Terms { store: &mut self.store, congruence: &mut *congruence };
+                self.guards.narrow(terms, lane, condition, holds);
+                let own = self.guards.of(lane);
+                are_inside = are_inside
+                    && (!self.under_guards().may_hold(own)
+                        || self.is_inside(congruence, warp, lane, (arm, number), reach, depth - 1));
+                self.guards.restore(around);
+            }
+            if are_inside {
+                return true;
+            }
+        }
+        let guard = self.guards.of(lane);
+        let Some(all) = self.under_guards().assignments_below(guard, address) else { return false };
+        let Some(addresses) = all.values(&self.store, [address]) else { return false };
+        let last = i128::from(self.context.launch.objects.get(number).size) - i128::from(reach.bytes);
+        addresses.into_iter().all(|[address]| {
+            let found = self.found_at(warp, lane, address, reach);
+            found.is_some_and(|(own, offset)| own == number && (0..=last).contains(&i128::from(offset)))
+        })
     }
 
     /// The condition that an integer lies between two numbers.
@@ -373,10 +474,16 @@ impl ValueTerms<'_> {
 
 impl UnderGuards<'_> {
     /// The possible values of an address; `None` where they are not known, or too many.
-    fn places(&mut self, lane: Lane, address: Value, left: &mut usize) -> Option<Places> {
+    fn places(
+        &mut self,
+        congruence: &mut Congruence,
+        lane: Lane,
+        address: Value,
+        left: &mut usize,
+    ) -> Option<Places> {
         if let Some(choice) = self.packed.as_choice(address) {
-            let then = self.places(lane, choice.then, left)?;
-            let otherwise = self.places(lane, choice.otherwise, left)?;
+            let then = self.places(congruence, lane, choice.then, left)?;
+            let otherwise = self.places(congruence, lane, choice.otherwise, left)?;
             return Some(Places::Choice(choice.condition, Box::new([then, otherwise])));
         }
         match address {
@@ -385,7 +492,9 @@ impl UnderGuards<'_> {
                 Some(Places::At(address))
             }
             Value::Sym(sym) => match sym.kind() {
-                SymKind::Int(bytes @ (4 | 8), term) => self.places_by_index(lane, (bytes, term), left),
+                SymKind::Int(bytes @ (4 | 8), term) => {
+                    self.places_by_index(congruence, lane, (bytes, term), left)
+                }
                 SymKind::Int(..)
                 | SymKind::Real(..)
                 | SymKind::Half64(..)
@@ -404,16 +513,32 @@ impl UnderGuards<'_> {
     /// Like [`UnderGuards::places`], for an address that is computed from an index.
     fn places_by_index(
         &mut self,
+        congruence: &mut Congruence,
         lane: Lane,
         (bytes, address): (u32, TermId),
         left: &mut usize,
     ) -> Option<Places> {
         let Indexed { index, scale, offset } = self.indexed_under_guard(lane, address);
-        let Some(values) = self.values_under_guard(lane, index, *left) else {
-            let (condition, [then, otherwise]) = self.arms(address, DEEP)?;
-            let then = self.places_by_index(lane, (bytes, then), left)?;
-            let otherwise = self.places_by_index(lane, (bytes, otherwise), left)?;
-            return Some(Places::Choice(condition, Box::new([then, otherwise])));
+        let values = self.values_under_guard(lane, index, *left);
+        let most = values.as_ref().map_or(*left + 1, Vec::len);
+        if let Some((key, addresses)) = self.places_by_integers(lane, (bytes, address), index)
+            && (1..most).contains(&addresses.len())
+        {
+            *left -= addresses.len();
+            return Some(Places::Index(key, addresses));
+        }
+        let Some(values) = values else {
+            let (condition, arms) = self.arms(address, MAX_ARMS)?;
+            let around = self.guards.all();
+            let places = [(true, arms[0]), (false, arms[1])].map(|(holds, arm)| {
+                let terms = Terms { store: &mut *self.store, congruence: &mut *congruence };
+                self.guards.narrow(terms, lane, condition, holds);
+                let places = self.places_by_index(congruence, lane, (bytes, arm), left);
+                self.guards.restore(around);
+                places
+            });
+            let [then, otherwise] = places;
+            return Some(Places::Choice(condition, Box::new([then?, otherwise?])));
         };
         *left -= values.len();
         // Addresses wrap around.
@@ -424,13 +549,38 @@ impl UnderGuards<'_> {
         Some(Places::Index(index, addresses.filter(|addresses| !addresses.is_empty())?))
     }
 
-    /// An address that is a sum with a select, as a select of sums.
+    /// The addresses that the integers below an address give where the guard of the lane holds, by the value of the only
+    /// one of them, or else of an index.
+    fn places_by_integers(
+        &mut self,
+        lane: Lane,
+        (bytes, address): (u32, TermId),
+        index: TermId,
+    ) -> Option<(TermId, Vec<(i64, u64)>)> {
+        let guard = self.guards.of(lane);
+        if guard == Guard::ALWAYS && matches!(index.kind(), TermKind::Input { .. }) {
+            return None;
+        }
+        let below = self.integers_below(address)?;
+        let key = if let [only] = below[..] { only } else { index };
+        let all = self.assignments_below(guard, address)?;
+        let mut addresses = BTreeMap::new();
+        for [key, address] in all.values(&self.store, [key, address])? {
+            let address = address as u64 & low_bytes(bytes);
+            if addresses.insert(i64::try_from(key).ok()?, address).is_some_and(|other| other != address) {
+                return None;
+            }
+        }
+        Some((key, addresses.into_iter().collect()))
+    }
+
+    /// An address that is computed from a select, as a select of addresses.
     fn arms(&mut self, address: TermId, depth: u32) -> Option<(TermId, [TermId; 2])> {
         let View::Apply(op, operands) = self.store.view(address) else { return None };
         if op == TermOp::Select {
             return Some((operands[0], [operands[1], operands[2]]));
         }
-        if !matches!(op, TermOp::Add | TermOp::Mod) || depth == 0 {
+        if !matches!(op, TermOp::Add | TermOp::Sub | TermOp::Mul | TermOp::Mod) || depth == 0 {
             return None;
         }
         let operands = &operands[..op.arity()];
@@ -453,9 +603,10 @@ impl UnderGuards<'_> {
 
     /// The range of a term where the guard of a lane holds.
     fn range_under_guard(&mut self, lane: Lane, term: TermId) -> Range {
-        let supposed = self.suppose_guard(self.guards.of(lane));
-        let range = self.ranges.of(self.store, term);
-        (0..supposed).for_each(|_| self.ranges.suppose_no_more());
+        let mut supposed = self.suppose_guard(self.guards.of(lane));
+        self.suppose_rounded(self.guards.of(lane), term, &mut supposed);
+        let range = self.ranges.of(&self.store, term);
+        self.suppose_no_more(supposed);
         range
     }
 
@@ -465,11 +616,7 @@ impl UnderGuards<'_> {
         let mut all = indexed(self.store, address);
         for _ in 0..MAX_STEPS {
             let View::Apply(TermOp::Mod, [inner, by, _]) = self.store.view(all.index) else { break };
-            let modulus = match self.store.view(by) {
-                View::Constant(by) => by.exact.finite().and_then(|by| by.to_i64()).map(i128::from),
-                View::Input { .. } | View::Apply(..) => None,
-            };
-            let Some(modulus) = modulus else { break };
+            let Some(modulus) = modulus(&self.store, by) else { break };
             if !self.range_under_guard(lane, inner).within(0, modulus - 1) {
                 break;
             }
@@ -481,46 +628,8 @@ impl UnderGuards<'_> {
         all
     }
 
-    /// Supposes the bounds of integers that a guard implies; returns how many.
-    fn suppose_guard(&mut self, guard: Guard) -> usize {
-        let mut supposed = 0;
-        for Bounds { of, low, high, except } in self.guards.bounds(guard) {
-            let (mut term, mut least, mut greatest) = (of, low, high);
-            for _ in 0..MAX_STEPS {
-                let range = self.ranges.of(self.store, term);
-                let (Some(low), Some(high), true) = (range.low, range.high, range.whole) else { break };
-                let (mut low, mut high) = (low.max(least.unwrap_or(low)), high.min(greatest.unwrap_or(high)));
-                if term == of {
-                    low += i128::from(except == Some(low));
-                    high -= i128::from(except == Some(high));
-                }
-                if low > high {
-                    break;
-                }
-                // A number that wraps around is itself where it is in the lower half: in the other half, it would be
-                // negative.
-                let inner = match self.store.view(term) {
-                    View::Apply(TermOp::Mod, [inner, by, _]) => Some((inner, by)),
-                    View::Apply(..) | View::Input { .. } | View::Constant(_) => None,
-                };
-                let next = inner.and_then(|(inner, by)| {
-                    let View::Constant(by) = self.store.view(by) else { return None };
-                    let by = i128::from(by.exact.finite()?.to_i64()?);
-                    let inside = self.ranges.of(self.store, inner);
-                    let Indexed { index, scale, offset } = indexed(self.store, inner);
-                    let is_plain = scale == 1 && inside.within(high - by + 1, by - 1);
-                    is_plain.then_some((index, low - offset, high - offset))
-                });
-                self.ranges.suppose(Bound::Between(term, low, high));
-                supposed += 1;
-                let Some((index, low, high)) = next else { break };
-                (term, least, greatest) = (index, Some(low), Some(high));
-            }
-        }
-        supposed
-    }
-
-    /// Whether some input may fulfil a guard, as far as the values of an integer of few values show.
+    /// Whether some input may fulfil a guard, as far as the values of integers of few values show, and which of them are
+    /// less than which others.
     pub(super) fn may_hold(&mut self, guard: Guard) -> bool {
         if let Some(known) = self.guards.feasible.get(&guard) {
             return *known;
@@ -531,46 +640,15 @@ impl UnderGuards<'_> {
     }
 
     fn may_hold_anew(&mut self, guard: Guard) -> bool {
-        let literals = self.guards.conditions(guard);
-        if self.guards.contradicts_itself(guard) {
+        if self.guards.contradicts_itself(guard) || !self.assignments(guard, MAX_VALUES).are_any() {
             return false;
         }
-        let Some(newest) = literals.first() else { return true };
-        let Some(integer) = self.integer_below(newest.condition) else { return true };
-        let Some(values) = self.ranges.of(self.store, integer).values(MAX_VALUES) else { return true };
-        // Without what is supposed elsewhere, which is less exact.
-        values.into_iter().any(|value| {
-            let mut ranges = Ranges::default();
-            ranges.suppose(Bound::Between(integer, value, value));
-            literals.iter().all(|literal| {
-                let opposite = i128::from(!literal.holds);
-                !ranges.of(self.store, literal.condition).within(opposite, opposite)
-            })
-        })
-    }
-
-    /// The only element of an input that a condition depends on, if it is an integer.
-    fn integer_below(&self, condition: TermId) -> Option<TermId> {
-        let (mut found, mut seen, mut work) = (None, FxHashSet::default(), vec![condition]);
-        while let Some(term) = work.pop() {
-            if seen.len() >= MAX_TERMS {
-                return None;
-            }
-            if !seen.insert(term) {
-                continue;
-            }
-            match self.store.view(term) {
-                View::Apply(op, operands) => work.extend(&operands[..op.arity()]),
-                View::Constant(_) => {}
-                View::Input { input, .. } => {
-                    self.store.integers(input)?;
-                    if found.replace(term).is_some_and(|other| other != term) {
-                        return None;
-                    }
-                }
-            }
+        if !self.guards.compares_terms(guard) {
+            return true;
         }
-        found
+        let supposed = self.suppose_guard(guard);
+        self.suppose_no_more(supposed);
+        !supposed.never
     }
 }
 

@@ -7,6 +7,7 @@ use super::super::objects::Backing;
 use super::super::packed::{Cell, Choice};
 use super::super::perhaps::{How, Perhaps};
 use super::super::stop::Stop;
+use super::super::uncached::Uncachable;
 use super::super::value::{Sym, SymKind, Truth, Value};
 use super::super::values::Values;
 use super::super::warp::Warp;
@@ -63,6 +64,28 @@ impl Accesses<'_, '_> {
         let Some(outer) = outer else { return Ok(content) };
         let old = self.peek(warp, lane, at, cell);
         self.values.stored_under_guard((warp, lane, at.pc), outer, content, old)
+    }
+
+    /// Checks that an access meets no other one through the read-only path, or no write, of the same bytes for any input
+    /// (rule M4); `surely` says whether there is one that happens for all inputs.
+    pub(super) fn check_uncached(
+        &mut self,
+        (warp, lane, at): (&Warp, Lane, &WarpAccess<'_>),
+        place: (u32, u64),
+        access: Uncachable,
+        surely: bool,
+    ) -> Result<(), Stop> {
+        let met = || self.memory.uncached.met(place, access, &self.values.terms.guards);
+        if let Some(other) = if surely { Some(Guard::ALWAYS) } else { met() } {
+            return Err(match self.context.uncached_conflict(warp, lane, at) {
+                Stop::Fault(fault) => self.values.terms.possibly(*fault, &[access.guard, other], &[]),
+                stop => stop,
+            });
+        }
+        if access.guard != Guard::ALWAYS {
+            self.memory.uncached.note(place, access);
+        }
+        Ok(())
     }
 
     /// Notes an access to global memory under a guard, for the comparison with those of other CTAs.

@@ -13,6 +13,7 @@ use super::super::race::Detector;
 use super::super::shadow::WHOLE;
 use super::super::stop::Stop;
 use super::super::terms::ValueTerms;
+use super::super::uncached::Uncachable;
 use super::super::value::{Origin, Value};
 use super::super::warp::Warp;
 use super::accesses::{Accesses, LaneAccess, WarpAccess};
@@ -521,10 +522,12 @@ impl<'l> Accesses<'_, 'l> {
                 }
                 let content = page.cells[slot];
                 if at.access.read_only {
-                    page.uncached[slot] |= touched;
-                    if page.changed(slot) & touched != 0 {
-                        return Err(self.context.uncached_conflict(warp, lane, at));
+                    if guard == Guard::ALWAYS {
+                        page.uncached[slot] |= touched;
                     }
+                    let is_written = (page.written[slot] | page.updated[slot]) & touched != 0;
+                    let access = Uncachable { guard, bytes: touched, writes: false };
+                    self.check_uncached((warp, lane, at), (number, cell), access, is_written)?;
                 }
                 self.note_perhaps((number, cell), guard, touched, How::Reads);
                 Ok(self.values.cell_under(content, self.values.terms.guards.of(lane)))
@@ -668,8 +671,10 @@ impl<'l> Accesses<'_, 'l> {
                     (true, How::Reads | How::Writes) => page.written[slot] |= touched,
                     (false, _) => page.perhaps[slot] |= touched,
                 }
-                if page.uncached[slot] & touched != 0 {
-                    return Err(self.context.uncached_conflict(warp, lane, at));
+                if self.context.launch.reads_uncached {
+                    let is_read = page.uncached[slot] & touched != 0;
+                    let access = Uncachable { guard, bytes: touched, writes: true };
+                    self.check_uncached((warp, lane, at), (number, cell), access, is_read)?;
                 }
             }
         }
