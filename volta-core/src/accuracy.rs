@@ -42,8 +42,12 @@ pub(crate) fn check(case: &Case) -> Result<(), InputError> {
     Err(InputError { help: Some(help.into()), ..InputError::new(InputProblem::WrongValue, message) })
 }
 
+/// A function by its name, how it passes on the error of its operand, and the instruction that approximates it up to a
+/// factor, if there is one.
+type Passing = (&'static str, Passes, Option<(Function, f64)>);
+
 /// The functions of one f32 whose documented errors are used, and how they pass on that of their operand.
-const PASSING: [(&str, Passes, Option<(Function, f64)>); 8] = [
+const PASSING: [Passing; 8] = [
     ("logf", Passes::Logarithm(1.0), Some((Function::Log2, LN_2))),
     ("log2f", Passes::Logarithm(LOG2_E), Some((Function::Log2, 1.0))),
     ("log10f", Passes::Logarithm(LOG10_E), Some((Function::Log2, LOG10_2))),

@@ -42,12 +42,15 @@ pub(super) struct Cone {
 /// What a cone computes, and the set of its base.
 type ConeKey = (Rc<[u64]>, [u64; 3]);
 
+/// Functions of the library, by what their code computes.
+pub(super) type KnownFunctions = fn(&[u64]) -> Option<&'static KnownFunction>;
+
 /// The results of cones, by what they compute and the set of the base.
 #[derive(Debug, Default)]
 pub(crate) struct ConeCache {
     known: FxHashMap<ConeKey, Rc<Outcome>>,
     /// The functions of the library by their code.
-    pub(super) functions: Option<fn(&[u64]) -> Option<&'static KnownFunction>>,
+    pub(super) functions: Option<KnownFunctions>,
     /// What is assumed of those that were used.
     pub(crate) relied: BTreeSet<String>,
 }

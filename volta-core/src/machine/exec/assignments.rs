@@ -76,14 +76,14 @@ impl UnderGuards<'_> {
         if new.is_empty() {
             let Some(newest) = newest else { return before };
             let mut all = Assignments::clone(&before);
-            all.retain(&self.store, &[(newest.condition, newest.holds)]);
+            all.retain(self.store, &[(newest.condition, newest.holds)]);
             return Arc::new(all);
         }
         for (start, integers) in [(&*before, &new[..]), (&Assignments::none(), below)] {
             if let Some(mut all) = self.product(start, guard, integers, most) {
                 let literals = self.guards.conditions(guard).into_iter().take(MAX_CONDITIONS);
                 let literals: Vec<_> = literals.map(|one| (one.condition, one.holds)).collect();
-                all.retain(&self.store, &literals);
+                all.retain(self.store, &literals);
                 return Arc::new(all);
             }
         }
@@ -103,10 +103,10 @@ impl UnderGuards<'_> {
             return None;
         }
         for integer in integers {
-            let mut values = self.ranges.of(&self.store, *integer).values(most);
+            let mut values = self.ranges.of(self.store, *integer).values(most);
             if values.is_none() && most > MAX_VALUES {
                 let supposed = self.suppose_guard(guard);
-                values = self.ranges.of(&self.store, *integer).values(most);
+                values = self.ranges.of(self.store, *integer).values(most);
                 self.suppose_no_more(supposed);
             }
             let values = values?;

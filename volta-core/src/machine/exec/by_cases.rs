@@ -565,7 +565,7 @@ impl UnderGuards<'_> {
         let key = if let [only] = below[..] { only } else { index };
         let all = self.assignments_below(guard, address)?;
         let mut addresses = BTreeMap::new();
-        for [key, address] in all.values(&self.store, [key, address])? {
+        for [key, address] in all.values(self.store, [key, address])? {
             let address = address as u64 & low_bytes(bytes);
             if addresses.insert(i64::try_from(key).ok()?, address).is_some_and(|other| other != address) {
                 return None;
@@ -605,7 +605,7 @@ impl UnderGuards<'_> {
     fn range_under_guard(&mut self, lane: Lane, term: TermId) -> Range {
         let mut supposed = self.suppose_guard(self.guards.of(lane));
         self.suppose_rounded(self.guards.of(lane), term, &mut supposed);
-        let range = self.ranges.of(&self.store, term);
+        let range = self.ranges.of(self.store, term);
         self.suppose_no_more(supposed);
         range
     }
@@ -616,7 +616,7 @@ impl UnderGuards<'_> {
         let mut all = indexed(self.store, address);
         for _ in 0..MAX_STEPS {
             let View::Apply(TermOp::Mod, [inner, by, _]) = self.store.view(all.index) else { break };
-            let Some(modulus) = modulus(&self.store, by) else { break };
+            let Some(modulus) = modulus(self.store, by) else { break };
             if !self.range_under_guard(lane, inner).within(0, modulus - 1) {
                 break;
             }

@@ -77,10 +77,9 @@ impl Accesses<'_, '_> {
     ) -> Result<(), Stop> {
         let met = || self.memory.uncached.met(place, access, &self.values.terms.guards);
         if let Some(other) = if surely { Some(Guard::ALWAYS) } else { met() } {
-            return Err(match self.context.uncached_conflict(warp, lane, at) {
-                Stop::Fault(fault) => self.values.terms.possibly(*fault, &[access.guard, other], &[]),
-                stop => stop,
-            });
+            let stop = self.context.uncached_conflict(warp, lane, at);
+            let Stop::Fault(fault) = stop else { return Err(stop) };
+            return Err(self.values.terms.possibly(*fault, &[access.guard, other], &[]));
         }
         if access.guard != Guard::ALWAYS {
             self.memory.uncached.note(place, access);

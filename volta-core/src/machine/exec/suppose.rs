@@ -95,7 +95,7 @@ impl UnderGuards<'_> {
     fn suppose_between(&mut self, of: TermId, between: &Between, supposed: &mut Supposed) {
         let (mut term, mut least, mut greatest) = (of, between.low, between.high);
         for _ in 0..MAX_STEPS {
-            let range = self.ranges.of(&self.store, term);
+            let range = self.ranges.of(self.store, term);
             let high = range.high.into_iter().chain(greatest).min();
             let (Some(mut low), Some(mut high), true) = (range.low.max(least), high, range.whole) else {
                 return;
@@ -125,7 +125,7 @@ impl UnderGuards<'_> {
     /// Supposes the bounds of integers below a term that reals are rounded to, where the guard bounds these reals.
     pub(super) fn suppose_rounded(&mut self, guard: Guard, term: TermId, supposed: &mut Supposed) {
         let mut bounds = self.guards.bounds_of_reals(guard);
-        bounds.retain(|bounds| !self.ranges.of(&self.store, bounds.of).whole);
+        bounds.retain(|bounds| !self.ranges.of(self.store, bounds.of).whole);
         if bounds.is_empty() {
             return;
         }
@@ -161,36 +161,34 @@ impl UnderGuards<'_> {
         high: i128,
     ) -> Option<(TermId, Option<i128>, Option<i128>)> {
         let View::Apply(op, [a, b, _]) = self.store.view(term) else { return None };
-        let (inner, (low, high)) = match op {
+        let (inner, (low, high)) = if op == TermOp::Mod {
             // A number that wraps around is itself where it is in the lower half: in the other half, it would be
             // negative.
-            TermOp::Mod => {
-                let by = modulus(&self.store, b)?;
-                let inside = self.ranges.of(&self.store, a);
-                if !inside.within(high.checked_sub(by)? + 1, by - 1) {
-                    return None;
-                }
-                (a, (Some(low), Some(high)))
+            let by = modulus(self.store, b)?;
+            let inside = self.ranges.of(self.store, a);
+            if !inside.within(high.checked_sub(by)? + 1, by - 1) {
+                return None;
             }
+            (a, (Some(low), Some(high)))
+        } else if op == TermOp::BitAnd {
             // A number is not less than some of its bits, and numbers whose lowest bits are known are a multiple of a
             // power of two apart.
-            TermOp::BitAnd => {
-                let (of, mask) = if modulus(&self.store, b).is_some() { (a, b) } else { (b, a) };
-                let step = modulus(&self.store, mask)?.checked_add(1)?;
-                let range = self.ranges.of(&self.store, of);
-                let (least, greatest) = range.low.zip(range.high).filter(|_| range.is_natural())?;
-                let least = least.max(low);
-                if low == high && step > 0 && step & (step - 1) == 0 {
-                    let up = (low - least).rem_euclid(step);
-                    let down = (greatest - low).rem_euclid(step);
-                    (of, (Some(least + up), Some(greatest - down)))
-                } else {
-                    (of, (Some(least), Some(greatest)))
-                }
+            let (of, mask) = if modulus(self.store, b).is_some() { (a, b) } else { (b, a) };
+            let step = modulus(self.store, mask)?.checked_add(1)?;
+            let range = self.ranges.of(self.store, of);
+            let (least, greatest) = range.low.zip(range.high).filter(|_| range.is_natural())?;
+            let least = least.max(low);
+            if low == high && step > 0 && step & (step - 1) == 0 {
+                let up = (low - least).rem_euclid(step);
+                let down = (greatest - low).rem_euclid(step);
+                (of, (Some(least + up), Some(greatest - down)))
+            } else {
+                (of, (Some(least), Some(greatest)))
             }
-            _ => return None,
+        } else {
+            return None;
         };
-        let Indexed { index, scale, offset } = indexed(&self.store, inner);
+        let Indexed { index, scale, offset } = indexed(self.store, inner);
         let less = |bound: Option<i128>| bound.and_then(|bound| bound.checked_sub(offset));
         let (low, high) = divided((less(low), less(high)), scale);
         Some((index, low, high))
@@ -201,8 +199,8 @@ impl UnderGuards<'_> {
         let mut orders: Vec<Order> = Vec::new();
         let mut places: FxHashMap<[(TermId, i128); 2], usize> = FxHashMap::default();
         for Ordered { less, greater, strictly } in self.guards.orders(guard) {
-            let [one, other] = [less, greater].map(|term| indexed(&self.store, term));
-            let are_whole = [&one, &other].iter().all(|of| self.ranges.of(&self.store, of.index).whole);
+            let [one, other] = [less, greater].map(|term| indexed(self.store, term));
+            let are_whole = [&one, &other].iter().all(|of| self.ranges.of(self.store, of.index).whole);
             let more =
                 other.offset.checked_sub(one.offset).and_then(|more| more.checked_sub(strictly.into()));
             let (Some(more), true) = (more, are_whole) else { continue };
@@ -215,10 +213,10 @@ impl UnderGuards<'_> {
         }
         for _ in 0..MAX_ROUNDS {
             for Order { first: (first, factor), second: (second, scale), more } in &orders {
-                let (_, high) = multiplied(self.ranges.of(&self.store, *second), *scale);
+                let (_, high) = multiplied(self.ranges.of(self.store, *second), *scale);
                 let (low, high) = divided((None, high.and_then(|high| high.checked_add(*more))), *factor);
                 self.suppose_between(*first, &Between { low, high, ..Between::default() }, supposed);
-                let (low, _) = multiplied(self.ranges.of(&self.store, *first), *factor);
+                let (low, _) = multiplied(self.ranges.of(self.store, *first), *factor);
                 let (low, high) = divided((low.and_then(|low| low.checked_sub(*more)), None), *scale);
                 self.suppose_between(*second, &Between { low, high, ..Between::default() }, supposed);
                 if supposed.never {
