@@ -410,6 +410,11 @@ impl Ranges {
         self.supposed = Some((bound, Box::new(without)));
     }
 
+    /// Whether something is supposed.
+    pub fn is_supposing(&self) -> bool {
+        self.supposed.is_some()
+    }
+
     /// Removes the latest assumption, and the ranges that were derived from it.
     pub fn suppose_no_more(&mut self) {
         if let Some((_, without)) = self.supposed.take() {

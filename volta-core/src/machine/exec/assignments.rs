@@ -30,6 +30,10 @@ const MAX_CONDITIONS: usize = 64;
 impl UnderGuards<'_> {
     /// The assignments to integers of at most so many values each that may fulfil a guard.
     pub(super) fn assignments(&mut self, guard: Guard, most: usize) -> Arc<Assignments> {
+        self.without_suppositions(|own| own.assignments_anew(guard, most))
+    }
+
+    fn assignments_anew(&mut self, guard: Guard, most: usize) -> Arc<Assignments> {
         let (mut open, mut at) = (Vec::new(), guard);
         let mut all = loop {
             if let Some(known) = self.guards.assignments.get(&(at, most)) {

@@ -646,9 +646,23 @@ impl UnderGuards<'_> {
         if !self.guards.compares_terms(guard) {
             return true;
         }
-        let supposed = self.suppose_guard(guard);
-        self.suppose_no_more(supposed);
-        !supposed.never
+        self.without_suppositions(|own| {
+            let supposed = own.suppose_guard(guard);
+            own.suppose_no_more(supposed);
+            !supposed.never
+        })
+    }
+
+    /// What is found of a guard whatever is supposed meanwhile, such as the value of an index while an access is executed
+    /// for each of its values: it is remembered.
+    pub(super) fn without_suppositions<T>(&mut self, find: impl FnOnce(&mut Self) -> T) -> T {
+        if !self.ranges.is_supposing() {
+            return find(self);
+        }
+        let supposing = std::mem::take(self.ranges);
+        let found = find(self);
+        *self.ranges = supposing;
+        found
     }
 }
 
