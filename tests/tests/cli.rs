@@ -1038,8 +1038,10 @@ fn errors_that_are_seen_are_within_their_bounds() {
         "softmax_plain",
         "softmax_pair",
         "unit_eps",
+        "logarithm",
         "logarithm_fast",
-        "gelu",
+        "gelu_error",
+        "matrix_error",
     ] {
         let folder = fixtures.join(case).to_string_lossy().into_owned();
         let said = volta(&scratch, &["accuracy", "--tries", "10", &folder]);

@@ -577,8 +577,7 @@ impl<'c> Verification<'c> {
         pairs: &mut Vec<Pair>,
     ) -> Result<(), Verdict> {
         let types = param.elements();
-        let in_part = [self.case.reference.as_ref(), Some(&self.case.opt)]
-            .map(|side| side.is_some_and(Side::runs_in_part));
+        let in_part = self.case.alone_in_part();
         let [mut left, mut right] = [reference, opt].map(|side| side.outputs_of(at).iter().peekable());
         loop {
             let [x, y] = [&mut left, &mut right].map(|side| side.peek().map(|output| output.element));

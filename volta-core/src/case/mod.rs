@@ -33,6 +33,15 @@ pub struct Case {
     pub options: Options,
 }
 
+impl Case {
+    /// Of the reference and of the optimized kernel, whether it alone runs in part: parts of both are to write the same.
+    pub(crate) fn alone_in_part(&self) -> [bool; 2] {
+        let reference = self.reference.as_ref().is_some_and(Side::runs_in_part);
+        let opt = self.opt.runs_in_part();
+        [reference && !opt, opt && !reference]
+    }
+}
+
 /// An argument in a side's parameter list.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Argument {

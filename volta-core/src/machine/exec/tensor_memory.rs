@@ -395,13 +395,13 @@ impl Operands<'_, '_> {
         let last = row + moved.shape.lanes();
         if row < first || last > first + QUARTER {
             let message = format!(
-                "lanes {row} to {} of tensor memory, but this self.warp can only access lanes {first} to {}: each of four \
+                "lanes {row} to {} of tensor memory, but this warp can only access lanes {first} to {}: each of four \
                  warps has its own quarter",
                 last - 1,
                 first + QUARTER - 1
             );
             let site = self.terms.context.site("accesses them".into(), self.warp, Lane::FIRST, self.pc);
-            let help = "add 32 · (self.warp % 4) lanes to the address, which are its upper 16 bits";
+            let help = "add 32 · (warp % 4) lanes to the address, which are its upper 16 bits";
             return Err(self.terms.context.fault_at(
                 FaultKind::OutOfBounds,
                 "Y14",
