@@ -52,6 +52,9 @@ impl<'ast> Visit<'ast> for Names {
         syn::visit::visit_path(self, path);
     }
 
+    /// Who may use an item is no use of another file.
+    fn visit_visibility(&mut self, _: &'ast syn::Visibility) {}
+
     fn visit_item_mod(&mut self, module: &'ast syn::ItemMod) {
         // Tests may use everything.
         if module.content.is_none() {

@@ -2,6 +2,7 @@
 //! address is that one. `c ? a[i] : b[j]`, where compilers select the pointer and load once, and elements at an index
 //! with a known range.
 
+use super::super::context::Context;
 use super::super::cta::Cta;
 use super::super::guard::{Guard, Literal, Terms};
 use super::super::indexed::{Indexed, MAX_STEPS, indexed};
@@ -388,12 +389,15 @@ impl ValueTerms<'_> {
             vec![site],
             Some(help.into()),
         );
-        let inside = Literal { condition: self.is_between(index, (least, greatest), pc), holds: false };
+        let inside =
+            Literal { condition: self.under_guards().is_between(index, (least, greatest), pc), holds: false };
         // Addresses wrap around, and other objects lie elsewhere: nothing is said of an index that leads so far.
         let [first_near, last_near] = object.slot();
         let (low, high) = between((first, scale), first_near, last_near - i128::from(bytes));
-        let near = (!range.within(low, high))
-            .then(|| Literal { condition: self.is_between(index, (low, high), pc), holds: true });
+        let near = (!range.within(low, high)).then(|| Literal {
+            condition: self.under_guards().is_between(index, (low, high), pc),
+            holds: true,
+        });
         let besides: Vec<Literal> = near.into_iter().chain([inside]).collect();
         Err(self.possibly_besides(fault, self.guards.of(lane), &besides))
     }
@@ -401,7 +405,7 @@ impl ValueTerms<'_> {
     /// The index by which an address reaches into an object; `None` where nothing is to be said of it.
     fn index_in(&mut self, warp: &Warp, lane: Lane, address: TermId, reach: Reach) -> Option<IndexIn> {
         let Indexed { index, scale, offset } = self.under_guards().indexed_under_guard(lane, address);
-        let (number, first) = self.found_at(warp, lane, offset, reach)?;
+        let (number, first) = self.context.found_at(warp, lane, offset, reach)?;
         let object = self.context.launch.objects.get(number);
         let last = i128::from(object.size) - i128::from(reach.bytes);
         if last < 0 || scale == 0 {
@@ -411,13 +415,6 @@ impl ValueTerms<'_> {
         let (least, greatest) = between((first, scale), 0, last);
         let range = self.under_guards().range_under_guard(lane, index);
         Some(IndexIn { index, number, first, scale, least, greatest, range })
-    }
-
-    /// The object that an address belongs to, and its offset there.
-    fn found_at(&self, warp: &Warp, lane: Lane, address: i128, reach: Reach) -> Option<(u32, i64)> {
-        let address = (address as u64 & low_bytes(reach.width)).wrapping_add_signed(reach.distance);
-        let (own, inner) = owned(locate(reach.space, address), warp.thread(lane));
-        self.context.found(warp, own, inner)
     }
 
     /// Whether an address reaches into an object wherever the guard of the lane holds: each arm of a select in it does,
@@ -458,21 +455,30 @@ impl ValueTerms<'_> {
         let Some(addresses) = all.values(&self.store, [address]) else { return false };
         let last = i128::from(self.context.launch.objects.get(number).size) - i128::from(reach.bytes);
         addresses.into_iter().all(|[address]| {
-            let found = self.found_at(warp, lane, address, reach);
+            let found = self.context.found_at(warp, lane, address, reach);
             found.is_some_and(|(own, offset)| own == number && (0..=last).contains(&i128::from(offset)))
         })
     }
+}
 
-    /// The condition that an integer lies between two numbers.
-    fn is_between(&mut self, integer: TermId, (low, high): (i128, i128), pc: InstId) -> TermId {
-        let [low, high] = [low, high].map(|bound| self.int_terms(pc).whole(bound));
-        let not_below = self.store.apply(TermOp::LessEqual, &[low, integer], pc);
-        let not_above = self.store.apply(TermOp::LessEqual, &[integer, high], pc);
-        self.store.apply(TermOp::And, &[not_below, not_above], pc)
+impl Context<'_> {
+    /// The object that an address belongs to, and its offset there.
+    fn found_at(&self, warp: &Warp, lane: Lane, address: i128, reach: Reach) -> Option<(u32, i64)> {
+        let address = (address as u64 & low_bytes(reach.width)).wrapping_add_signed(reach.distance);
+        let (own, inner) = owned(locate(reach.space, address), warp.thread(lane));
+        self.found(warp, own, inner)
     }
 }
 
 impl UnderGuards<'_> {
+    /// The condition that an integer lies between two numbers.
+    fn is_between(&mut self, integer: TermId, (low, high): (i128, i128), pc: InstId) -> TermId {
+        let [low, high] = [low, high].map(|bound| whole(self.store, bound));
+        let not_below = self.store.apply(TermOp::LessEqual, &[low, integer], pc);
+        let not_above = self.store.apply(TermOp::LessEqual, &[integer, high], pc);
+        self.store.apply(TermOp::And, &[not_below, not_above], pc)
+    }
+
     /// The possible values of an address; `None` where they are not known, or too many.
     fn places(
         &mut self,
