@@ -63,9 +63,11 @@ fn reassociated(lines: &[&str], at: usize) -> Option<String> {
 
 fn without_maximum(lines: &[&str], at: usize) -> Option<String> {
     let line = parsed(lines[at]).filter(|line| line.op == "max.f32")?;
-    let [d, _, b] = line.operands.as_slice() else { return None };
-    Some(format!("mov.f32 {d}, {b};"))
+    Some(format!("mov.f32 {}, 0f00000000;", line.operands[0]))
 }
+
+/// A softmax without a maximum takes 0 in place of each.
+const EVERYWHERE: &str = "a maximum left out";
 
 const KINDS: [(&str, Make, &[&str]); 5] = [
     ("an fma split", split, &["bits::saxpy_wide", "bits::saxpy_staged", "norm::rms_block"]),
@@ -76,7 +78,7 @@ const KINDS: [(&str, Make, &[&str]); 5] = [
         reassociated,
         &["bits::three_exchanged", "bits::sum_unrolled", "bits::sum_in_four"],
     ),
-    ("a maximum left out", without_maximum, &["bits::softmax_staged"]),
+    (EVERYWHERE, without_maximum, &["bits::softmax_staged"]),
 ];
 
 /// At most so many edits of a kind in a kernel.
@@ -117,22 +119,27 @@ fn edits_lose_the_claim_of_bits_and_keep_that_of_reals() {
             let end = ptx[begin + 1..].find(".entry ").map_or(ptx.len(), |at| begin + 1 + at);
             let lines: Vec<&str> = ptx[begin..end].split('\n').collect();
             let edits = (0..lines.len()).filter_map(|at| Some((at, make(&lines, at)?)));
-            for (at, text) in edits.take(EACH) {
+            let edits: Vec<(usize, String)> = edits.collect();
+            let (each, most) = if kind == EVERYWHERE { (edits.len().max(1), 1) } else { (1, EACH) };
+            for edits in edits.chunks(each).take(most) {
                 let mut changed = lines.clone();
-                changed[at] = &text;
+                for (at, text) in edits {
+                    changed[*at] = text;
+                }
+                let (at, text) = &edits[0];
                 let mut case = case.clone();
                 case.opt.one_mut().ptx = format!("{}{}{}", &ptx[..begin], changed.join("\n"), &ptx[end..]);
                 let (bits, reals) = (verdict(&case, Claim::Bits), verdict(&case, Claim::Reals));
                 assert!(
                     matches!(bits, Verdict::Different(_) | Verdict::Unknown(_)),
                     "{kind} in {name}: `{}` as `{text}` is {bits:?}",
-                    lines[at]
+                    lines[*at]
                 );
-                assert_eq!(reals, Verdict::Equivalent, "{kind} in {name}: `{}` as `{text}`", lines[at]);
+                assert_eq!(reals, Verdict::Equivalent, "{kind} in {name}: `{}` as `{text}`", lines[*at]);
                 tried += 1;
             }
         }
-        assert!(tried >= 2, "{kind}: {tried} edits were tried");
+        assert!(tried >= 1, "{kind}: no edit was tried");
         println!("{kind}: {tried} edits");
     }
 }
