@@ -282,9 +282,9 @@ proptest! {
         prop_assert_eq!(apart, in_order, "{}\n{}", reference.ptx(), opt.ptx());
     }
 
-    /// One nest with counters that go the other way, most of which are equal.
+    /// One nest and itself, or one with a branch that is always taken: most are equal.
     #[test]
-    fn two_directions(loops in loops()) {
+    fn one_nest_twice(loops in loops()) {
         let mut other = loops.clone();
         other.body = if let Body::Copy = loops.body { Body::Branch(0) } else { loops.body };
         let [apart, in_order] = both(Some(&loops), &other.launch()).map(told);

@@ -107,7 +107,10 @@ impl Analysis<'_, '_> {
         let ErrorBound { relative, absolute } = of_operand;
         let passed = match known.passes {
             Passes::Slope(slope) => ErrorBound::of(0.0, slope * operand.distance().ok()?),
-            Passes::FromZero(slope) if low >= 0.0 => ErrorBound::of(relative, slope * absolute),
+            // The exact operand may be negative by what the computed one is off, where the slope is larger.
+            Passes::FromZero(slope) if low >= 0.0 && absolute < 0.5 => {
+                ErrorBound::of(relative, slope * absolute / (1.0 - 2.0 * absolute))
+            }
             Passes::Odd(slope) => ErrorBound::of(relative, slope * absolute),
             Passes::Logarithm(scale) => {
                 let ratio = operand.ratio().ok()?;
