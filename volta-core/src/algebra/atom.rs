@@ -33,6 +33,8 @@ pub enum Atom {
     CopySign(PolynomialId, PolynomialId, TermRef),
     /// The bitwise AND of two non-negative integers; the operands are in the order of their places.
     BitAnd(PolynomialId, PolynomialId),
+    /// The payload of the first key that is largest, of two or more: keys and payloads, in order ([`super::arg_max`]).
+    FirstLargest(Rc<[(PolynomialId, PolynomialId)]>),
     /// The first where the condition holds, else the second.
     Select(ConditionId, PolynomialId, PolynomialId),
 }
@@ -47,6 +49,7 @@ impl Atom {
             | Atom::Opaque(_)
             | Atom::Products(_) => SmallVec::new(),
             Atom::Max(arms) => SmallVec::from_slice(arms),
+            Atom::FirstLargest(list) => list.iter().flat_map(|(key, payload)| [*key, *payload]).collect(),
             Atom::Sum(inner) | Atom::Apply(_, inner) => smallvec![*inner],
             Atom::CopySign(a, b, _) | Atom::BitAnd(a, b) | Atom::Select(_, a, b) => smallvec![*a, *b],
         }

@@ -338,10 +338,11 @@ impl Prover<'_> {
         Ok(terms)
     }
 
-    /// A sum with positive powers of an atom replaced.
+    /// A sum with positive powers of an atom replaced, in exponents too.
     fn replaced(&mut self, terms: &[Term], atom: AtomId, value: &[Term]) -> Result<Vec<Term>, Stop> {
         let mut out = Vec::with_capacity(terms.len());
         for term in terms {
+            let term = &self.replaced_in_exponent(term, atom, value)?;
             let factors = self.table.monomials.shared_factors(term.monomial());
             let power = factors.iter().find(|(factor, _)| *factor == atom).map_or(0, |(_, power)| *power);
             if !(1..=8).contains(&power) {
@@ -357,6 +358,18 @@ impl Prover<'_> {
         }
         collect(&mut out);
         Ok(out)
+    }
+
+    fn replaced_in_exponent(&mut self, term: &Term, atom: AtomId, value: &[Term]) -> Result<Term, Stop> {
+        let exponent = self.table.polynomials.shared_terms(term.exponent());
+        let replaced = self.replaced(&exponent, atom, value)?;
+        if replaced[..] == exponent[..] {
+            return Ok(term.clone());
+        }
+        let power = self.exponential(replaced)?;
+        let base = Term { key: Key::of(term.monomial()), coefficient: term.coefficient.clone() };
+        let product = self.scaled(&[base], &power)?;
+        Ok(product.into_iter().next().unwrap_or(Term { coefficient: Rational::ZERO, ..power }))
     }
 }
 

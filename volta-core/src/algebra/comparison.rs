@@ -163,6 +163,14 @@ fn comparisons(table: &Table, sum: &[Term]) -> Vec<(u8, Comparison)> {
                 compare(inside(*sign).to_vec(), Kind::Sign);
                 open.extend([*sign, *magnitude].into_iter().flat_map(|part| atoms_in(table, inside(part))));
             }
+            Atom::FirstLargest(list) => {
+                for (at, (key, payload)) in list.iter().enumerate() {
+                    for (other, _) in list[at + 1..].iter().filter(|_| list.len() <= MAX_ARMS) {
+                        compare(add(inside(*other), &negated(inside(*key))), Kind::Positive);
+                    }
+                    open.extend([*key, *payload].into_iter().flat_map(|part| atoms_in(table, inside(part))));
+                }
+            }
             Atom::Select(condition, a, b) => {
                 for (sum, kind) in compared_by(table, condition) {
                     open.extend(atoms_in(table, inside(sum)));
@@ -191,7 +199,7 @@ fn compares(table: &Table, atom: AtomId) -> bool {
     let mut open = vec![atom];
     while let Some(atom) = open.pop() {
         let content = table.atom(atom);
-        if matches!(content, Atom::Max(_) | Atom::CopySign(..) | Atom::Select(..)) {
+        if matches!(content, Atom::Max(_) | Atom::CopySign(..) | Atom::FirstLargest(_) | Atom::Select(..)) {
             return true;
         }
         if seen.insert(atom) {

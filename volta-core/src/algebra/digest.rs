@@ -216,6 +216,7 @@ enum Tag {
     Not,
     And,
     Xor,
+    FirstLargest,
 }
 
 /// Values of parts in one tower, at a fixed pseudo-random point.
@@ -347,6 +348,10 @@ impl Evaluation<'_> {
                 self.hash(Tag::CopySign, level, &[polynomial(sign), polynomial(magnitude)])
             }
             Atom::BitAnd(a, b) => self.hash_of_set(Tag::BitAnd, level, [a, b].map(polynomial).into_iter()),
+            Atom::FirstLargest(_) => {
+                let parts: Vec<u64> = self.table.atom(id).parts().iter().map(polynomial).collect();
+                self.hash(Tag::FirstLargest, level, &parts)
+            }
             Atom::Select(condition, a, b) => {
                 let condition = self.value((Part::Condition(condition.clone()), level));
                 self.hash(Tag::Select, level, &[condition, polynomial(a), polynomial(b)])

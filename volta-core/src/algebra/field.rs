@@ -432,9 +432,12 @@ impl Evaluation<'_, '_> {
                 kinds |= LOGARITHM;
                 random(self)
             }
-            Atom::Max(_) | Atom::Apply(..) | Atom::CopySign(..) | Atom::BitAnd(..) | Atom::Select(..) => {
-                random(self)
-            }
+            Atom::Max(_)
+            | Atom::Apply(..)
+            | Atom::CopySign(..)
+            | Atom::BitAnd(..)
+            | Atom::FirstLargest(_)
+            | Atom::Select(..) => random(self),
         };
         let value = Value { number, kinds };
         self.atoms.insert((id, level), value);

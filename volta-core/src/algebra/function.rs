@@ -208,8 +208,8 @@ impl Prover<'_> {
     /// arm is the other times `2^(k·p)`, as when two parts of a softmax are merged by which has the larger maximum.
     /// A choice between integers by a bit `d` is `d·a + (1 − d)·b`, and so is one between other short sums by the
     /// indicator of the condition, if both always have a value: an arm that may have none must not be multiplied by 0.
-    fn select(&mut self, condition: TermRef, a: TermRef, b: TermRef) -> Result<Vec<Term>, Stop> {
-        let condition = self.condition(condition, 0)?;
+    fn select(&mut self, at: TermRef, a: TermRef, b: TermRef) -> Result<Vec<Term>, Stop> {
+        let condition = self.condition(at, 0)?;
         match self.table.conditions.get(&condition) {
             Condition::Known(true) => return self.argument(a),
             Condition::Known(false) => return self.argument(b),
@@ -220,14 +220,28 @@ impl Prover<'_> {
             | Condition::Xor(..) => {}
         }
         let total = [a, b].into_iter().all(|arm| self.terms.flags(arm) & PARTIAL == 0);
-        let (mut when_true, mut when_false) = (self.argument(a)?, self.argument(b)?);
-        let mut condition = condition;
+        let (when_true, when_false) = (self.argument(a)?, self.argument(b)?);
+        if when_true == when_false {
+            return Ok(when_true);
+        }
+        let values = [&when_true[..], &when_false[..]];
+        if let Some(value) = self.choice_of_candidate((at, &condition), [a, b], values)? {
+            return Ok(value);
+        }
+        self.choice_between(condition, when_true, when_false, total)
+    }
+
+    /// A choice between two sums. `total`: both always have a value.
+    pub(super) fn choice_between(
+        &mut self,
+        mut condition: ConditionId,
+        mut when_true: Vec<Term>,
+        mut when_false: Vec<Term>,
+        total: bool,
+    ) -> Result<Vec<Term>, Stop> {
         if let Condition::Not(inner) = self.table.conditions.get(&condition) {
             condition = inner.clone();
             std::mem::swap(&mut when_true, &mut when_false);
-        }
-        if when_true == when_false {
-            return Ok(when_true);
         }
         if let Condition::Positive(compared) = self.table.conditions.get(&condition) {
             let compared = self.table.polynomials.shared_terms(*compared);
@@ -264,9 +278,7 @@ impl Prover<'_> {
                 }
             }
         }
-        let when_true = self.table.polynomial(&when_true);
-        let when_false = self.table.polynomial(&when_false);
-        Ok(self.table.atom_term(Atom::Select(condition, when_true, when_false)))
+        Ok(self.table.choice_atom(condition, &when_true, &when_false))
     }
 
     /// 1 where a condition holds, else 0. Conditions that are joined are products of others, `[c ∧ d] = [c]·[d]`.
@@ -434,12 +446,7 @@ impl Prover<'_> {
         if signs.within(Signs::NEGATIVE | Signs::ZERO) {
             return Ok(self.table.known(false));
         }
-        // Of the integers p and −p + 1 exactly one is positive: the condition is on the one whose leading
-        // coefficient is positive.
-        let (gap, negated) = self.table.turned_whole(&gap).unwrap_or((gap, false));
-        let gap = self.table.unit_leading(gap, true);
-        let condition = self.table.intern_condition(Condition::Positive(gap));
-        Ok(if negated { self.table.not(condition) } else { condition })
+        Ok(self.table.positive(gap))
     }
 
     fn equal_to(&mut self, a: TermRef, b: TermRef) -> Result<ConditionId, Stop> {
@@ -470,6 +477,34 @@ impl Table {
     pub(super) fn atom_term(&mut self, atom: Atom) -> Vec<Term> {
         let atom = self.intern(atom);
         vec![self.unit(atom)]
+    }
+
+    /// The condition that a sum is positive.
+    pub(super) fn positive(&mut self, sum: Vec<Term>) -> ConditionId {
+        // Of the integers p and −p + 1 exactly one is positive: the condition is on the one whose leading
+        // coefficient is positive.
+        let (sum, negated) = self.turned_whole(&sum).unwrap_or((sum, false));
+        let sum = self.unit_leading(sum, true);
+        let condition = self.intern_condition(Condition::Positive(sum));
+        if negated { self.not(condition) } else { condition }
+    }
+
+    /// A choice that is not rewritten.
+    pub(super) fn choice_atom(
+        &mut self,
+        condition: ConditionId,
+        when_true: &[Term],
+        when_false: &[Term],
+    ) -> Vec<Term> {
+        let [when_true, when_false] = [when_true, when_false].map(|arm| self.polynomial(arm));
+        self.atom_term(match self.conditions.get(&condition) {
+            Condition::Not(inner) => Atom::Select(inner.clone(), when_false, when_true),
+            Condition::Known(_)
+            | Condition::Positive(_)
+            | Condition::Zero(_)
+            | Condition::And(..)
+            | Condition::Xor(..) => Atom::Select(condition, when_true, when_false),
+        })
     }
 
     /// Makes the leading coefficient of a sum positive; also returns whether the sum was negated.

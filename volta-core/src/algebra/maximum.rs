@@ -144,7 +144,11 @@ impl Prover<'_> {
 
     /// The arms of `c·max(…) + r` for `c > 0`: `c·a + r` for each `a`. `None` when `arm` is not such a sum, or has
     /// too many arms.
-    fn split_maximum(&mut self, arm: &[Term], others: usize) -> Result<Option<Vec<Vec<Term>>>, Stop> {
+    pub(super) fn split_maximum(
+        &mut self,
+        arm: &[Term],
+        others: usize,
+    ) -> Result<Option<Vec<Vec<Term>>>, Stop> {
         let positive = |term: &Term| self.table.linear_maximum(term) == Some(Signs::POSITIVE);
         let Some(at) = arm.iter().position(positive) else { return Ok(None) };
         let several = arm.iter().filter(|term| positive(term)).count() > 1;
@@ -226,7 +230,10 @@ impl Prover<'_> {
     }
 
     /// Divides all arms by their common positive factor.
-    fn take_positive_factor(&mut self, arms: Vec<Vec<Term>>) -> Result<(Term, Vec<Vec<Term>>), Stop> {
+    pub(super) fn take_positive_factor(
+        &mut self,
+        arms: Vec<Vec<Term>>,
+    ) -> Result<(Term, Vec<Vec<Term>>), Stop> {
         let all: Vec<Term> = arms.iter().flatten().cloned().collect();
         let common = self.table.common_monomial(&all);
         let factors = self.table.monomials.shared_factors(common);
@@ -312,7 +319,7 @@ impl Table {
     }
 
     /// For each product that occurs in the arms, the coefficient that most arms have for it.
-    fn shared_part(&self, arms: &[Vec<Term>]) -> Vec<Term> {
+    pub(super) fn shared_part(&self, arms: &[Vec<Term>]) -> Vec<Term> {
         let mut coefficients: FxHashMap<Key, Vec<&Rational>> = FxHashMap::default();
         let mut counts: FxHashMap<Key, usize> = FxHashMap::default();
         for term in arms.iter().flatten() {

@@ -1,5 +1,6 @@
 //! The memoized forms of a prover.
 
+use super::arg_max::FirstLargest;
 use super::id::{AtomId, TermRef};
 use super::interner::bytes_of;
 use super::linear_sum::LinearSum;
@@ -32,6 +33,8 @@ pub(super) struct Forms {
     pub(super) expansions: FxHashMap<MonomialId, Option<Rc<[Term]>>>,
     /// Choices as one of their arms and a scale.
     pub(super) choices: FxHashMap<TermRef, Option<(TermId, Term)>>,
+    /// The lists whose first largest key has this payload.
+    pub(super) first_largest: FxHashMap<PolynomialId, FirstLargest>,
     /// Sums of choices as parts under scales.
     pub(super) chosen_sums: FxHashMap<TermRef, Option<Parts>>,
     /// Maxima and minima of many terms, by these terms in order: lanes that exchange theirs combine the same terms in
@@ -61,6 +64,7 @@ impl Forms {
             + bytes_of(&self.substituted)
             + bytes_of(&self.expansions)
             + bytes_of(&self.choices)
+            + bytes_of(&self.first_largest)
             + bytes_of(&self.chosen_sums)
     }
 }

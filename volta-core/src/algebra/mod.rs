@@ -24,6 +24,7 @@ use crate::base::budget::Exhausted;
 
 mod abbreviated_sums;
 mod analysis;
+mod arg_max;
 mod atom;
 mod bitwise;
 mod canon;

@@ -275,6 +275,8 @@ impl Builder<'_, '_> {
                 let operands = vec![self.polynomial(*a)?, self.polynomial(*b)?];
                 plain(self.shapes.of_set(TermOp::BitAnd, operands)?)
             }
+            // Where forms are shown, short lists are choices.
+            Atom::FirstLargest(_) => return Err(TooLarge),
             Atom::Select(condition, a, b) => {
                 let condition = self.outlines.conditions.get(condition).ok_or(TooLarge)?.clone();
                 let operands = [condition, self.polynomial(*a)?, self.polynomial(*b)?];

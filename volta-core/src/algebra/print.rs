@@ -601,14 +601,7 @@ impl Printer<'_, '_> {
             terms if turned => self.sum(&negated(terms), nesting),
             terms => self.sum(terms, nesting),
         };
-        let skipped = order.len().saturating_sub(SHOWN + 1);
-        if skipped > 1 {
-            let first: Vec<String> = order[..SHOWN].iter().map(show).collect();
-            let last = order.last().map(show).unwrap_or_default();
-            format!("{}, … {skipped} more …, {last}", first.join(", "))
-        } else {
-            order.iter().map(show).collect::<Vec<_>>().join(", ")
-        }
+        shortened(&order, show)
     }
 
     fn inside(&self, polynomial: PolynomialId, nesting: u32) -> String {
@@ -634,6 +627,12 @@ impl Printer<'_, '_> {
             }
             Atom::BitAnd(a, b) => {
                 format!("({} & {})", self.inside(*a, nesting), self.inside(*b, nesting))
+            }
+            Atom::FirstLargest(list) => {
+                let show = |(key, payload): &(PolynomialId, PolynomialId)| {
+                    format!("{}: {}", self.inside(*key, nesting), self.inside(*payload, nesting))
+                };
+                format!("argmax({})", shortened(list, show))
             }
             Atom::Select(condition, a, b) => format!(
                 "({} ? {} : {})",
@@ -700,5 +699,17 @@ impl Printer<'_, '_> {
         }
         let opposed = negated(self.table.polynomials.terms(sum));
         self.sum(&opposed, nesting) + opposite
+    }
+}
+
+/// The parts of a list, without those in the middle of a long one.
+fn shortened<T>(parts: &[T], show: impl Fn(&T) -> String) -> String {
+    let skipped = parts.len().saturating_sub(SHOWN + 1);
+    if skipped > 1 {
+        let first: Vec<String> = parts[..SHOWN].iter().map(&show).collect();
+        let last = parts.last().map(show).unwrap_or_default();
+        format!("{}, … {skipped} more …, {last}", first.join(", "))
+    } else {
+        parts.iter().map(show).collect::<Vec<_>>().join(", ")
     }
 }

@@ -165,6 +165,14 @@ impl Table {
                 let bounds = inner(magnitude).map(|(_, high)| (-high, high));
                 (self.is_whole(terms(magnitude)), bounds)
             }
+            Atom::FirstLargest(list) => {
+                let whole = list.iter().all(|(_, payload)| self.is_whole(terms(payload)));
+                let bounds = list.iter().map(|(_, payload)| inner(payload)).reduce(|a, b| {
+                    let ((a_low, a_high), (b_low, b_high)) = (a?, b?);
+                    Some((a_low.min(b_low), a_high.max(b_high)))
+                });
+                (whole, bounds.flatten())
+            }
             Atom::Select(_, a, b) => {
                 let bounds = inner(a).zip(inner(b)).map(|(a, b)| (a.0.min(b.0), a.1.max(b.1)));
                 (self.is_whole(terms(a)) && self.is_whole(terms(b)), bounds)
@@ -180,9 +188,12 @@ impl Table {
         }
         let info = self.describe(&atom);
         let id = AtomId::from_index(self.atoms.len());
-        self.counts |= info.whole && matches!(atom, Atom::Select(..));
+        self.counts |= info.whole && matches!(atom, Atom::Select(..) | Atom::FirstLargest(_));
         self.content += atom.keys().map_or(0, |keys| size_of_val(&**keys) as u64);
         self.content += atom.arms().map_or(0, |arms| 2 * size_of_val(arms) as u64);
+        if let Atom::FirstLargest(list) = &atom {
+            self.content += size_of_val(&**list) as u64;
+        }
         self.atoms.push(atom.clone());
         self.info.push(info);
         self.ids.insert(atom, id);
@@ -275,6 +286,10 @@ impl Table {
                 let read = mix(u128::from(read.store) + 3, u128::from(read.term.raw()));
                 place.fingerprint = mix(place.fingerprint, read);
                 (place, Signs::ANY)
+            }
+            Atom::FirstLargest(list) => {
+                let signs = list.iter().map(|(_, payload)| self.signs_of(self.polynomials.terms(*payload)));
+                (build(10, 10, &atom.parts()), signs.reduce(|a, b| a | b).unwrap_or(Signs::ANY))
             }
             Atom::Select(condition, a, b) => {
                 let mut place = build(7, 7, &[*a, *b]);

@@ -431,6 +431,10 @@ impl PackedValues {
 
     /// The value that parts make together: at most 8 bytes, in the simplest representation.
     pub(super) fn join(&mut self, pieces: &[PackedPart]) -> Value {
+        // Arms of nested choices may be shared: they are not looked at one by one.
+        if let [whole] = pieces {
+            return whole.value;
+        }
         if let [PackedPart { value: Value::Sym(low), .. }, PackedPart { value: Value::Sym(high), .. }] =
             pieces
             && let Some(pair) = Sym::pair(*low, *high)

@@ -206,6 +206,16 @@ pub enum Compare {
     Ge,
 }
 
+impl Compare {
+    /// Whether it asks which operand is greater, not only whether they are equal.
+    pub fn is_order(self) -> bool {
+        match self {
+            Compare::Eq | Compare::Ne => false,
+            Compare::Lt | Compare::Le | Compare::Gt | Compare::Ge => true,
+        }
+    }
+}
+
 /// Float comparisons, including those that concern NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FloatCompare {

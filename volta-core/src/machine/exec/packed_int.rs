@@ -509,7 +509,19 @@ impl Cta<'_> {
                     let mut join = |packed: &mut PackedValues, condition, then, otherwise| {
                         choose_truth(store, packed.may_lack(condition), condition, then, otherwise, pc)
                     };
-                    match packed.each_arm(&[x, y], &mut leaf, &mut join) {
+                    let by_arms = packed.each_arm(&[x, y], &mut leaf, &mut join);
+                    let compared = match (by_arms, x, y) {
+                        // As one comparison of two chosen integers, such as places of equal elements, it keeps its
+                        // meaning: the algebra knows what orders them.
+                        (Some(Truth::Condition(_)), Value::Sym(_), Value::Sym(_)) if op.is_order() => {
+                            match self.values.terms.int_terms(pc).compare(op, ty, x, y) {
+                                Some(Err(condition)) => Some(Truth::Condition(condition)),
+                                Some(Ok(_)) | None => by_arms,
+                            }
+                        }
+                        (Some(_) | None, _, _) => by_arms,
+                    };
+                    match compared {
                         Some(truth) => truth,
                         None => match (
                             self.values.terms.int_terms(pc).compare(op, ty, x, y),
