@@ -8,6 +8,7 @@ use std::path::Path;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde::Deserialize;
+use volta_core::case::{Case, KernelLaunch};
 use volta_core::verify;
 use volta_suite::{OneLaunch as _, fixture};
 use volta_test::manifest;
@@ -35,12 +36,32 @@ struct Kernel {
 #[serde(deny_unknown_fields)]
 struct Mistake {
     what: String,
+    /// Whether the other kernel of the pair is edited.
+    #[serde(default)]
+    side: Side,
     /// Instructions one below the other: those behind `-` go, those behind `+` come, others stay. An empty line stands
     /// between places.
     edit: String,
     expect: Expect,
     /// Why the verdict has this name, or either of several.
     why: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Side {
+    Reference,
+    #[default]
+    Opt,
+}
+
+impl Side {
+    fn of(self, case: &mut Case) -> Result<&mut KernelLaunch, &'static str> {
+        match self {
+            Side::Reference => case.reference.as_mut().map(|side| side.one_mut()).ok_or("it is no pair"),
+            Side::Opt => Ok(case.opt.one_mut()),
+        }
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -97,21 +118,16 @@ fn check(kernel: &Kernel) -> Result<(), Failed> {
     if count < MISTAKES {
         wrong.push(format!("{count} mistakes are too few"));
     }
-    let launch = case.opt.one();
-    let entry = entry(&launch.ptx, launch.kernel.as_deref().unwrap_or_default())?;
     let mut texts = BTreeSet::new();
     for mistake in &kernel.mistake {
-        let what = &mistake.what;
-        match edited(entry, &mistake.edit) {
-            Err(why) => wrong.push(format!("{what}: {why}")),
-            Ok(text) if !texts.insert(text.clone()) => wrong.push(format!("{what}: the edit stands twice")),
-            Ok(text) => {
-                let mut case = case.clone();
-                case.opt.one_mut().ptx = launch.ptx.replacen(entry, &text, 1);
-                let verdict = verify(&case).verdict;
-                wrong.extend(mistake.judge(&verdict.name()).map(|why| format!("{what}: {why}: {verdict:?}")));
+        let found = mistake.made(&case).and_then(|(case, text)| {
+            if !texts.insert(text) {
+                return Err("the edit stands twice".to_owned());
             }
-        }
+            let verdict = verify(&case).verdict;
+            mistake.judge(&verdict.name()).map_err(|why| format!("{why}: {verdict:?}"))
+        });
+        wrong.extend(found.err().map(|why| format!("{}: {why}", mistake.what)));
     }
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
 }
@@ -119,18 +135,38 @@ fn check(kernel: &Kernel) -> Result<(), Failed> {
 /// Verdicts of a kernel without a mistake.
 const PASSES: [&str; 3] = ["equivalent", "equivalent-where", "clean"];
 
+/// Verdicts that say nothing about a mistake.
+const OPEN: [&str; 3] = ["unsupported", "input-dependent-control", "input-error"];
+
+/// Whether a verdict finds a mistake.
+fn finds(verdict: &str) -> bool {
+    !(PASSES.contains(&verdict) || OPEN.contains(&verdict) || verdict.starts_with("unknown"))
+}
+
 impl Mistake {
-    /// What is wrong with a verdict about it.
-    fn judge(&self, verdict: &str) -> Option<String> {
+    /// The case with it, and the text of its kernel.
+    fn made(&self, case: &Case) -> Result<(Case, String), String> {
+        let mut case = case.clone();
+        let launch = self.side.of(&mut case)?;
+        let entry = entry(&launch.ptx, launch.kernel.as_deref().unwrap_or_default())?;
+        let text = edited(entry, &self.edit)?;
+        launch.ptx = launch.ptx.replacen(entry, &text, 1);
+        Ok((case, text))
+    }
+
+    /// Compares a verdict about it with the one that is right.
+    fn judge(&self, verdict: &str) -> Result<(), String> {
         let names = self.expect.names();
-        let open = |name: &String| PASSES.contains(&name.as_str()) || name.starts_with("unknown");
-        if names.is_empty() || names.iter().any(open) {
-            return Some(format!("{names:?} does not find it"));
+        if names.is_empty() || !names.iter().all(|name| finds(name)) {
+            return Err(format!("{names:?} does not find it"));
         }
         if names.len() > 1 && self.why.is_none() {
-            return Some("why several verdicts?".to_owned());
+            return Err("why is more than one verdict right?".to_owned());
         }
-        (!names.iter().any(|name| name == verdict)).then(|| format!("expected {names:?}, got {verdict}"))
+        if names.iter().any(|name| name == verdict) {
+            return Ok(());
+        }
+        Err(format!("expected {names:?}, got {verdict}"))
     }
 }
 
@@ -142,10 +178,8 @@ fn siblings(kernel: &Kernel) -> Vec<String> {
             return Some(format!("{name} is counted twice"));
         }
         match expected(name) {
-            Ok(verdict) if PASSES.contains(&verdict) || verdict.starts_with("unknown") => {
-                Some(format!("{name} has no mistake: it expects {verdict}"))
-            }
-            Ok(_) => None,
+            Ok(verdict) if finds(verdict) => None,
+            Ok(verdict) => Some(format!("{name} has no mistake: it expects {verdict}")),
             Err(why) => Some(why),
         }
     };
