@@ -148,7 +148,7 @@ impl Mistake {
     fn made(&self, case: &Case) -> Result<(Case, String), String> {
         let mut case = case.clone();
         let launch = self.side.of(&mut case)?;
-        let entry = entry(&launch.ptx, launch.kernel.as_deref().unwrap_or_default())?;
+        let entry = entry(&launch.ptx, launch.kernel.as_deref())?;
         let text = edited(entry, &self.edit)?;
         launch.ptx = launch.ptx.replacen(entry, &text, 1);
         Ok((case, text))
@@ -186,8 +186,9 @@ fn siblings(kernel: &Kernel) -> Vec<String> {
     kernel.siblings.iter().filter_map(one).collect()
 }
 
-/// The text of a kernel.
-fn entry<'t>(ptx: &'t str, kernel: &str) -> Result<&'t str, String> {
+/// The text of a kernel: all, if it is the only one.
+fn entry<'t>(ptx: &'t str, kernel: Option<&str>) -> Result<&'t str, String> {
+    let Some(kernel) = kernel else { return Ok(ptx) };
     let begin = ptx.find(&format!(".entry {kernel}(")).ok_or_else(|| format!("no kernel `{kernel}`"))?;
     let end = ptx[begin + 1..].find("\n.visible ").map_or(ptx.len(), |at| begin + 1 + at);
     Ok(&ptx[begin..end])
@@ -217,7 +218,10 @@ fn edited(entry: &str, edit: &str) -> Result<String, String> {
                 put.push(None);
             }
         }
-        let is_code = |line: &String| !line.trim().is_empty() && !line.trim().starts_with(".loc");
+        let is_code = |line: &String| {
+            let line = line.trim();
+            !line.is_empty() && !line.starts_with(".loc") && !line.starts_with("//")
+        };
         let code: Vec<usize> = (0..lines.len()).filter(|at| is_code(&lines[*at])).collect();
         let fits = |at: &&[usize]| at.iter().zip(&find).all(|(at, find)| plain(&lines[*at]) == *find);
         let found: Vec<&[usize]> = code.windows(find.len()).filter(fits).collect();
