@@ -42,9 +42,8 @@ struct Mistake {
     /// Instructions one below the other: those behind `-` go, those behind `+` come, others stay. An empty line stands
     /// between places.
     edit: String,
-    expect: Expect,
-    /// Why the verdict has this name, or either of several.
-    why: Option<String>,
+    /// The name of its verdict.
+    expect: String,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -60,22 +59,6 @@ impl Side {
         match self {
             Side::Reference => case.reference.as_mut().map(|side| side.one_mut()).ok_or("it is no pair"),
             Side::Opt => Ok(case.opt.one_mut()),
-        }
-    }
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Expect {
-    One(String),
-    Several(Vec<String>),
-}
-
-impl Expect {
-    fn names(&self) -> &[String] {
-        match self {
-            Expect::One(one) => std::slice::from_ref(one),
-            Expect::Several(names) => names,
         }
     }
 }
@@ -156,17 +139,11 @@ impl Mistake {
 
     /// Compares a verdict about it with the one that is right.
     fn judge(&self, verdict: &str) -> Result<(), String> {
-        let names = self.expect.names();
-        if names.is_empty() || !names.iter().all(|name| finds(name)) {
-            return Err(format!("{names:?} does not find it"));
+        let wanted = &self.expect;
+        if !finds(wanted) {
+            return Err(format!("{wanted} does not find it"));
         }
-        if names.len() > 1 && self.why.is_none() {
-            return Err("why is more than one verdict right?".to_owned());
-        }
-        if names.iter().any(|name| name == verdict) {
-            return Ok(());
-        }
-        Err(format!("expected {names:?}, got {verdict}"))
+        if verdict == wanted { Ok(()) } else { Err(format!("expected {wanted}, got {verdict}")) }
     }
 }
 
