@@ -11,7 +11,7 @@ use super::launch::{Clusters, Launch, Outputs};
 use super::orders::run_in_orders;
 use super::output::{Output, WrongOutput};
 use super::overlap::Overlap;
-use super::ran::CtaRun;
+use super::ran::{CtaRun, Ran};
 use super::relied::Relied;
 use super::run_error::RunError;
 use super::stop::Stop;
@@ -22,7 +22,8 @@ use super::work::Beside;
 use crate::base::budget::{Held, Limit};
 use crate::base::ration::Pool;
 use crate::base::watch::Activity;
-use crate::case::Options;
+use crate::case::{Options, Schedule};
+use crate::verdict::FaultKind;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 
@@ -156,15 +157,43 @@ fn run_cta(launch: &Launch<'_>, options: &Options, cta: u64, beside: Beside<'_>)
         attempt(&mut run, Mode::Lockstep);
         if let Err(Stop::Fault(_) | Stop::Possible(_) | Stop::Missing(_)) = run.done {
             // Of several faults, the one reported is the first when warps run one after the other.
+            let together = std::mem::replace(&mut run.done, Err(Stop::NeedVectorClocks));
             attempt(&mut run, Mode::WarpByWarp);
+            if reads_unwritten(&run.done) && is_race(&together) {
+                run.done = together;
+            }
         }
     }
     if let Err(Stop::NeedVectorClocks) = run.done {
         attempt(&mut run, Mode::VectorClocks);
+    }
+    if reads_unwritten(&run.done)
+        && options.schedule == Schedule::InOrder
+        && let Some(race) = race_instead(launch, options, cta, beside)
+    {
+        run.done = Err(race);
     }
     if let Some((pool, number)) = beside.pool {
         pool.leave(number, run.taken.held.total());
     }
     options.budgets.watch.advance(1);
     run
+}
+
+fn reads_unwritten(done: &Result<Ran, Stop>) -> bool {
+    matches!(done, Err(Stop::Fault(fault)) if fault.kind == FaultKind::Uninitialised)
+}
+
+fn is_race(done: &Result<Ran, Stop>) -> bool {
+    matches!(done, Err(Stop::Fault(fault)) if fault.kind == FaultKind::Race)
+}
+
+/// A race of a CTA in which something is read that nothing has written yet: another warp may write it later, and where
+/// the value is needed at once, that write is not executed any more. With the last warp first, it comes before.
+fn race_instead(launch: &Launch<'_>, options: &Options, cta: u64, beside: Beside<'_>) -> Option<Stop> {
+    let options = Options { schedule: Schedule::Reversed, ..options.clone() };
+    let mut run = CtaRun::new();
+    let run = (beside, &mut run);
+    let done = attempt(launch, &options, cta, Mode::VectorClocks, run, &mut Tickets::default());
+    if is_race(&done) { done.err() } else { None }
 }

@@ -288,10 +288,15 @@ impl IntTerms<'_> {
                 Some(sum)
             }
             SymKind::Choice(index) => {
+                if let Some(known) = self.packed.integers.get(&(index, bytes)) {
+                    return Some(*known);
+                }
                 let choice = self.packed.choice(index);
                 let then = self.residue(choice.then, bytes)?;
                 let otherwise = self.residue(choice.otherwise, bytes)?;
-                Some(self.chosen(choice.condition, then, otherwise))
+                let chosen = self.chosen(choice.condition, then, otherwise);
+                self.packed.integers.insert((index, bytes), chosen);
+                Some(chosen)
             }
             SymKind::Real(Format::F32, term) if bytes <= 4 => {
                 let encoding = self.encoding(TermOp::EncodeF32, term)?;

@@ -75,14 +75,19 @@ pub(super) struct PackedValues {
     lacking: FxHashSet<TermId>,
     /// The select of two doubles, by its condition and arms: both halves of it are halves of one term.
     pub(super) selects: FxHashMap<[TermId; 3], TermId>,
+    /// The integers that choices are, by their index and bytes. Arms are shared, so that without this table each path
+    /// through nested choices would have a term of its own.
+    pub(super) integers: FxHashMap<(u32, u32), TermId>,
 }
 
 impl PackedValues {
     /// Bytes that the table holds.
     pub(super) fn bytes(&self) -> u64 {
         let by_value = self.choices.len() * size_of::<Choice>() + self.answers.len() * size_of::<Answer>();
-        (self.packs.len() * 80 + by_value + (self.lacking.capacity() + 2 * self.selects.capacity()) * 8)
-            as u64
+        (self.packs.len() * 80
+            + by_value
+            + (self.lacking.capacity() + 2 * self.selects.capacity()) * 8
+            + 2 * self.integers.capacity() * 8) as u64
     }
 
     /// The choice at a symbolic value's index.
