@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use volta_case::UnknownCause;
 use volta_core::base::budget::Limit;
 use volta_core::case::{Case, Claim, Element, MaxError, Param, ParamKind, ScalarValue, Sign, Which};
 use volta_core::verdict::{OutputError, Report, Verdict};
@@ -18,7 +19,7 @@ use volta_test::manifest;
 use volta_test::nvcc::Toolchain;
 use volta_test::run::ready;
 
-use crate::fixture;
+use crate::fixture::{self, Size};
 
 /// The page with the table.
 pub const PAGE: &str = "docs/accuracy.md";
@@ -32,6 +33,9 @@ const MOST_INSTRUCTIONS: u64 = 1_000_000;
 
 /// The steps of an analysis of ranges or errors.
 const STEPS: u64 = 2_000_000;
+
+/// Bytes that are kept while kernels are executed on values of IEEE arithmetic.
+const MEMORY: u64 = 1 << 30;
 
 /// The search for large errors ends after so many inputs, or so many instructions of threads.
 const SEARCH: Search = Search { tries: 60, instructions: 2_000_000 };
@@ -146,6 +150,9 @@ fn word(reason: &str) -> Result<&'static str, String> {
 fn claiming(case: &Case, claim: Claim, most: Option<MaxError>) -> Case {
     let mut case = case.clone();
     (case.options.rules.claim, case.options.rules.max_error) = (claim, most);
+    if claim != Claim::Reals {
+        case.options.budgets[Limit::MemoryBytes] = MEMORY;
+    }
     if claim == Claim::Finite {
         case.options.budgets[Limit::AlgebraSteps] = STEPS;
     } else {
@@ -203,13 +210,26 @@ fn claim(case: &Case) -> Result<(String, Report), String> {
         return Ok(("bits".into(), report));
     }
     let named = [("bits-up-to-fma", "bits up to fma"), ("order", "order"), ("reals", "reals")];
-    if let Some((_, name)) = named.iter().find(|(own, _)| report.holds.iter().any(|held| held == own)) {
-        return Ok(((*name).into(), report));
-    }
+    let held = named.iter().find(|(own, _)| report.holds.iter().any(|held| held == own));
+    let claim = match held {
+        Some((_, name)) => (*name).to_owned(),
+        None => of_reals(case)?,
+    };
+    let stopped = is_stopped(&report.verdict);
+    Ok((if stopped { format!("{claim}, or more") } else { claim }, report))
+}
+
+/// Whether a limit was reached.
+fn is_stopped(verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::Unknown(unknown) if unknown.kind.cause() == UnknownCause::Budget)
+}
+
+/// What is proved over the reals.
+fn of_reals(case: &Case) -> Result<String, String> {
     let report = verify(&claiming(case, Claim::Reals, None));
     match report.verdict {
-        Verdict::Equivalent => Ok(("reals".into(), report)),
-        Verdict::EquivalentWhere(_) => Ok(("reals, where".into(), report)),
+        Verdict::Equivalent => Ok("reals".into()),
+        Verdict::EquivalentWhere(_) => Ok("reals, where".into()),
         Verdict::Same(_)
         | Verdict::Different(_)
         | Verdict::Fault(_)
@@ -243,6 +263,7 @@ fn finite(case: &Case) -> Result<Finite, String> {
         Verdict::Unknown(unknown) if unknown.reason.contains("is not evaluated (S2)") => {
             return Ok(Finite::Open(NOT_EXECUTED));
         }
+        stopped if is_stopped(stopped) => return Ok(Finite::Open(BUDGET)),
         Verdict::Unknown(unknown) if unknown.reason.starts_with(BUDGET) => return Ok(Finite::Open(BUDGET)),
         Verdict::Unknown(unknown) => unknown.help.clone(),
         Verdict::Same(_)
@@ -334,6 +355,12 @@ fn ranges_of(case: &Case) -> String {
 /// If nothing is proved of it, or if what was found contradicts what is proved.
 pub fn row(entry: &Entry) -> Result<Row, String> {
     let case = load(entry)?;
+    if fixture::size(&entry.row) == Size::Huge {
+        let claim = of_reals(&case)?;
+        let none = || "–".to_owned();
+        let cells = [format!("{claim}, or more"), word(BUDGET)?.into(), none(), none(), none()];
+        return Ok(Row { name: entry.row.clone(), cells, ratio: None });
+    }
     let (claim, report) = claim(&case)?;
     let mut row = Row {
         name: entry.row.clone(),
@@ -380,6 +407,7 @@ pub fn row(entry: &Entry) -> Result<Row, String> {
     let mut why_not = None;
     match bounded {
         Some(report) if report.verdict == Verdict::Same(Claim::Finite) => bounds = report,
+        Some(report) if is_stopped(&report.verdict) => why_not = Some(word(BUDGET)?),
         Some(report) => match &report.verdict {
             Verdict::Unknown(unknown) if word(&unknown.reason).is_ok() => {
                 why_not = Some(word(&unknown.reason)?);
@@ -504,7 +532,7 @@ fn preface(rows: &BTreeMap<String, String>) -> String {
          row is a case, or a family of sizes, of which the one with the most elements is measured; a case at every size \
          is measured at {EVERY}.\n\n\
          - **claim**: the strongest that is proved: the same `bits`, up to fma, up to the `order` of sums, or the same \
-         `reals` ([B1](semantics.md#b1)), for all inputs or *where* a printed condition holds. Of a single kernel, none.\n\
+         `reals` ([B1](semantics.md#b1)), for all inputs or *where* a printed condition holds. Of a single kernel, none; of large cases, those of the reals are looked for only.\n\
          - **finite for**: for which inputs no float overflows or becomes NaN ([B2](semantics.md#b2)): the `range` that the \
          case declares, `all` that its types have, or where all floats have at most this magnitude; a range that is not \
          declared is what errors are bounded for, and nothing is known of others.\n\
