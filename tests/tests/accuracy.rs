@@ -11,7 +11,7 @@ use volta_suite::fixture::{self, Size};
 use volta_suite::{in_full, page as document, tree};
 
 /// Of so many small fixtures, one is measured in each run.
-const SAMPLED: usize = 40;
+const SAMPLED: usize = 60;
 
 /// Measures fixtures, several at a time; the lines by name, and what went wrong.
 fn measure(entries: &[Entry]) -> (BTreeMap<String, String>, Vec<String>) {
