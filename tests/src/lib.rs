@@ -1,5 +1,6 @@
 //! Shared helpers of the suites.
 
+pub mod accuracy;
 pub mod case_schema;
 pub mod circles;
 pub mod corpus;

@@ -333,6 +333,13 @@ impl ExactOutputs {
         Some(ExactOutputs { case, sides })
     }
 
+    /// Forgets the elements of outputs that are not wanted: by their side, their parameter and their number.
+    pub fn keep(&mut self, wanted: &dyn Fn(Which, usize, u64) -> bool) {
+        for (side, ran) in &mut self.sides {
+            ran.outputs.retain(|output| wanted(*side, output.param, output.element));
+        }
+    }
+
     /// The exact values of all output elements, as far as they are known. `read`: the number at an element of a
     /// parameter.
     pub fn at(&self, read: &dyn Fn(usize, u64) -> f64) -> Vec<ExactElement> {

@@ -471,10 +471,13 @@ impl Verification<'_> {
             let middle = (safe + unsafe_one) / 2.0;
             if is_safe(middle) { safe = middle } else { unsafe_one = middle }
         }
+        // Three digits, rounded down.
+        let three = |value: f64| format!("{value:.2e}").parse::<f64>().ok();
         let unit = f64::powi(10.0, safe.log10().floor() as i32 - 2);
-        let digits = (safe / unit).floor() * unit;
-        let text = format!("{digits:.*}", (2 - safe.log10().floor() as i32).max(0) as usize);
-        let shown = text.parse::<f64>().ok().filter(|shown| *shown <= safe)?;
+        let shown = three(safe).filter(|shown| *shown <= safe).or_else(|| three(safe - unit / 2.0))?;
+        if shown > safe {
+            return None;
+        }
         Some(format!("proved safe where {} ≤ {}", names.join(", "), spelled_shortly(shown)))
     }
 }

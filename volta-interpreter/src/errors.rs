@@ -45,6 +45,22 @@ pub struct SeenError {
     pub part: f64,
 }
 
+/// How long large errors are looked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Search {
+    /// At most so many inputs are tried.
+    pub tries: usize,
+    /// Once so many instructions of threads were executed, no other inputs are tried.
+    pub instructions: u64,
+}
+
+impl Search {
+    /// So many inputs.
+    pub fn of(tries: usize) -> Search {
+        Search { tries, instructions: u64::MAX }
+    }
+}
+
 /// Inputs of which errors are often large.
 #[derive(Clone, Copy, Debug)]
 enum Choice {
@@ -88,36 +104,47 @@ const CHOSEN: u64 = 1 << 14;
 /// The number at an element of a parameter.
 pub type Read<'r> = dyn Fn(usize, u64) -> f64 + 'r;
 
-/// The largest errors that are found in `tries` runs of the kernels. `exact` evaluates the exact values at inputs.
+/// The largest errors that are found. `exact` evaluates the exact values at inputs.
 ///
 /// # Errors
 /// If a kernel cannot be run.
 pub fn largest_errors(
     case: &Case,
     exact: &mut dyn FnMut(&Read<'_>) -> Vec<ExactValue>,
-    tries: usize,
+    search: Search,
 ) -> Result<Vec<SeenError>, String> {
-    let sides: Vec<(usize, Ready<'_>)> = if case.reference.is_some() {
-        ready(case)?.into_iter().enumerate().collect()
-    } else {
-        vec![(1, alone(case)?)]
+    // Their approximations are near to the exact values, above them, or below.
+    let of_sides = || -> Result<Vec<(usize, Ready<'_>)>, String> {
+        Ok(match case.reference {
+            Some(_) => ready(case)?.into_iter().enumerate().collect(),
+            None => vec![(1, alone(case)?)],
+        })
     };
+    let erring = |up: bool| -> Result<Vec<(usize, Ready<'_>)>, String> {
+        Ok(of_sides()?.into_iter().map(|(side, ready)| (side, ready.erring(up))).collect())
+    };
+    let ways = [of_sides()?, erring(true)?, erring(false)?];
     let mut random = Random::new(0x5eed);
     let mut largest: Vec<SeenError> = Vec::new();
-    // The inputs with the largest error relative to its bound, which are changed in part.
-    let mut best: Option<(f64, Vec<Vec<f64>>)> = None;
-    for turn in 0..tries {
+    // The inputs with the largest error relative to its bound, which are changed in part, and how approximations err.
+    let mut best: Option<(f64, usize, Vec<Vec<f64>>)> = None;
+    let mut instructions = 0;
+    for turn in 0..search.tries {
+        if instructions >= search.instructions {
+            break;
+        }
         let climbs = turn >= CHOICES.len() && turn % 4 != 0;
-        let drawn: Vec<Vec<f64>> = match &best {
-            Some((_, known)) if climbs => case
-                .params
-                .iter()
-                .zip(known)
-                .map(|(param, known)| changed(param, known, &mut random))
-                .collect(),
+        let (way, drawn): (usize, Vec<Vec<f64>>) = match &best {
+            Some((_, way, known)) if climbs => {
+                let of = case.params.iter().zip(known);
+                (*way, of.map(|(param, known)| changed(param, known, &mut random)).collect())
+            }
             _ => {
                 let choice = CHOICES[turn % CHOICES.len()];
-                case.params.iter().map(|param| draw(param, choice, &mut random)).collect()
+                (
+                    (turn + turn / CHOICES.len()) % ways.len(),
+                    case.params.iter().map(|param| draw(param, choice, &mut random)).collect(),
+                )
             }
         };
         let mut inputs: Inputs = Vec::new();
@@ -134,8 +161,9 @@ pub fn largest_errors(
         };
         let values = exact(&read);
         let mut score = 0.0f64;
-        for (side, ready) in &sides {
+        for (side, ready) in &ways[way] {
             let ran = ready.run(&inputs, turn as u64)?;
+            instructions += ran.instructions;
             for value in values.iter().filter(|value| value.side == *side) {
                 let Some(output) = ran.outputs.iter().find(|output| output.param == value.param) else {
                     continue;
@@ -177,8 +205,8 @@ pub fn largest_errors(
                 }
             }
         }
-        if best.as_ref().is_none_or(|(known, _)| score > *known) {
-            best = Some((score, drawn));
+        if best.as_ref().is_none_or(|(known, ..)| score > *known) {
+            best = Some((score, way, drawn));
         }
     }
     Ok(largest)

@@ -363,6 +363,43 @@ pub fn function(function: Function, format: Format, a: u64) -> u64 {
     from_f64(format, result, Round::NearestTiesToEven)
 }
 
+/// A value of a function that errs as far as its instruction may, up or down: within the error that the PTX ISA
+/// documents, relative or as a distance. Special operands have their documented results, and where nothing is
+/// documented the value does not err.
+pub fn erring_function(function: Function, format: Format, a: u64, up: bool) -> u64 {
+    let nearest = self::function(function, format, a);
+    let (operand, exact) = (to_f64(format, a), exactly(function, to_f64(format, a)));
+    if operand == 0.0 || !operand.is_finite() || !exact.is_finite() {
+        return nearest;
+    }
+    let power = |exponent: f64| exponent.exp2();
+    let relative = |error: f64| exact.abs() * error;
+    let error = match (function, format) {
+        (Function::Rcp | Function::Sqrt, Format::F32) => relative(power(-23.0)),
+        (Function::Exp2, Format::F32) => relative(power(-22.0)),
+        (Function::Rsqrt, Format::F32) => relative(power(-22.9)),
+        (Function::Log2, Format::F32) if (0.5..2.0).contains(&operand) => power(-22.0),
+        (Function::Log2, Format::F32) => relative(power(-22.0)),
+        (Function::Sin | Function::Cos, Format::F32) if operand.abs() <= std::f64::consts::TAU => {
+            power(-20.5)
+        }
+        (Function::Sin | Function::Cos, Format::F32) if operand.abs() <= 314.0 => power(-14.7),
+        (Function::Tanh, Format::F32) => relative(power(-11.0)),
+        (Function::Exp2, Format::F16) => relative(power(-9.9)),
+        (Function::Exp2, Format::Bf16) => relative(power(-7.0)),
+        (Function::Tanh, Format::F16) => power(-10.987),
+        (Function::Tanh, Format::Bf16) => power(-8.0),
+        _ => return nearest,
+    };
+    // Rounded back, so that it stays within the error; of subnormal results less is known.
+    let (far, back) =
+        if up { (exact + error, Round::TowardNegative) } else { (exact - error, Round::TowardPositive) };
+    let erring = from_f64(format, far, back);
+    let value = to_f64(format, erring);
+    let is_normal = value.is_finite() && flush(format, erring) == erring && value * exact > 0.0;
+    if is_normal && (value - exact).abs() <= error { erring } else { nearest }
+}
+
 fn exactly(function: Function, value: f64) -> f64 {
     let exact = Big::with_val(96, value);
     let exact = match function {

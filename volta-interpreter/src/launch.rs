@@ -321,6 +321,17 @@ impl<'c> Ready<'c> {
         })
     }
 
+    /// Makes its approximations err as far as is documented, up or down.
+    #[must_use]
+    pub fn erring(mut self, up: bool) -> Ready<'c> {
+        for step in &mut self.steps {
+            if let ReadyStep::Launch(launch) = step {
+                launch.program.err(up);
+            }
+        }
+        self
+    }
+
     /// Whether it has steps that are graphs.
     pub fn has_graphs(&self) -> bool {
         self.steps.iter().any(|step| matches!(step, ReadyStep::Graph(_)))

@@ -157,6 +157,8 @@ pub enum FloatOp {
     Arithmetic(Arithmetic),
     /// Approximated.
     Function(Function),
+    /// Approximated, as far as is documented from the exact value, up or down.
+    Erring(Function, bool),
     /// `min`, `max`.
     Extreme {
         /// `max`

@@ -276,6 +276,7 @@ fn compute_one(op: FloatOp, style: FloatStyle, operands: [u64; 3]) -> u64 {
     let result = match op {
         FloatOp::Arithmetic(op) => float::arithmetic(op, format, round, [a, b, c]),
         FloatOp::Function(function) => float::function(function, format, a),
+        FloatOp::Erring(function, up) => float::erring_function(function, format, a, up),
         FloatOp::Extreme { largest, nan, three, xorsign: false } => {
             let of_two = float::extreme(format, largest, nan, a, b);
             if three { float::extreme(format, largest, nan, of_two, c) } else { of_two }

@@ -33,6 +33,7 @@
 //! `nvcc` is found through `VOLTA_NVCC`, `NVCC`, `CUDA_HOME`, `CUDA_PATH`, `PATH` and the usual folders. Without one,
 //! the PTX checked in beside a source (`x.sm_80.ptx` beside `x.cu`, made by `cargo volta refresh`) is verified.
 
+pub mod accuracy;
 pub mod attempt;
 pub mod beside;
 pub mod builder;

@@ -24,7 +24,7 @@ pub(super) use self::memory::atomic_op;
 use self::operand::Modifiers;
 use self::scope::{Entity, Scopes};
 use super::memory::{CONSTANTS, DYNAMIC, GLOBALS, Object, STATIC_END};
-use super::op::{AtomicOp, BulkEffect, Instruction, Op, Space, Type};
+use super::op::{AtomicOp, BulkEffect, FloatOp, Instruction, Op, Space, Type};
 
 /// A parameter of a kernel.
 #[derive(Clone, Debug)]
@@ -85,6 +85,17 @@ pub struct Program {
 }
 
 impl Program {
+    /// Makes its approximations err as far as is documented, up or down.
+    pub fn err(&mut self, up: bool) {
+        for instruction in self.functions.iter_mut().flat_map(|function| &mut function.code) {
+            if let Op::Float { op, .. } = &mut instruction.op
+                && let FloatOp::Function(function) = *op
+            {
+                *op = FloatOp::Erring(function, up);
+            }
+        }
+    }
+
     /// Whether some atomic operation adds floats, or may belong to a loop that does. The schedule then determines the
     /// order of rounding.
     pub fn adds_floats_atomically(&self) -> bool {

@@ -224,6 +224,37 @@ fn functions_are_near_the_exact_value() {
 }
 
 #[test]
+fn erring_functions_err_by_what_is_documented() {
+    use Function::*;
+    let mut seed = 5;
+    let documented = [(Exp2, -22.0), (Rcp, -23.0), (Sqrt, -23.0), (Rsqrt, -22.9), (Tanh, -11.0)];
+    let mut far = 0;
+    for turn in 0..5_000 {
+        let (which, exponent) = documented[turn % documented.len()];
+        let bits = some(Format::F32, &mut seed);
+        let exact = exactly(which, to_f64(Format::F32, bits));
+        let nearest = to_f64(Format::F32, function(which, Format::F32, bits));
+        for up in [false, true] {
+            let found = to_f64(Format::F32, erring_function(which, Format::F32, bits, up));
+            if found.to_bits() == nearest.to_bits() || found.is_nan() && nearest.is_nan() {
+                continue;
+            }
+            assert!(
+                (found - exact).abs() <= exact.abs() * f64::exp2(exponent),
+                "{which:?} {bits:x}: {found:e}"
+            );
+            assert_eq!(found > exact, up, "{which:?} {bits:x}: {found:e} for {exact:e}");
+            far += usize::from((found - exact).abs() >= exact.abs() * f64::exp2(exponent - 1.0));
+        }
+    }
+    assert!(far > 500, "{far}");
+    let one = u64::from(1.0f32.to_bits());
+    for (which, a, up) in [(Exp2, 0, true), (Cos, 0, false)] {
+        assert_eq!(erring_function(which, Format::F32, a, up), one, "{which:?}");
+    }
+}
+
+#[test]
 fn subnormals_clamps_and_extremes() {
     assert_eq!(flush(Format::F32, 0x807f_ffff), 0x8000_0000);
     assert_eq!(flush(Format::F32, 0x0080_0000), 0x0080_0000);

@@ -7,14 +7,14 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use volta_core::accuracy::ExactOutputs;
-use volta_core::case::{self as core, Claim, MaxError, Which};
-use volta_core::verdict::{Report, Verdict};
-use volta_interpreter::errors::{ExactValue, Read, SeenError, largest_errors};
+use volta_core::case::{Claim, MaxError};
+use volta_core::verdict::Verdict;
+use volta_interpreter::errors::{Search, SeenError};
 use volta_interpreter::launch::spelled;
 
 use super::select::{Folder, Selected, select_whole};
 use super::{Exit, Selection, complain};
+use crate::accuracy::{measured, number_of};
 use crate::manifest;
 use crate::nvcc::Toolchain;
 use crate::render::{self, Paint, clean_line, upwards};
@@ -25,7 +25,7 @@ use crate::run::{Settings, core_case, run};
 #[command(after_help = "\
 A bound holds for every input within the `range` of the case; floats without one have none. The largest error that is \
 seen is found in an interpreter of PTX, at random inputs, ends of ranges, cancelling sums, and by changing the worst of \
-them. It is compared with the exact value of the kernel's own formula.
+them, with approximate instructions that are nearly exact or err as far as is documented. It is compared with the exact value of the kernel's own formula.
 
 Examples:
   cargo volta accuracy fixtures/ranges/softmax_plain
@@ -112,8 +112,7 @@ fn one(
     for line in render::errors(&report) {
         let _ = writeln!(text, "  proved: {line}");
     }
-    let seen = measured(&core, &report, tries);
-    let seen = match seen {
+    let seen = match measured(&core, &report, Search::of(tries), u64::MAX) {
         Ok(seen) => seen,
         Err(why) => {
             let _ = writeln!(text, "  nothing was tried: {why}");
@@ -160,43 +159,4 @@ fn one(
         pictures.push_str(&render::error_picture(output, &own));
     }
     Ok((text, good))
-}
-
-/// The number of a side in the interpreter.
-fn number_of(side: Which) -> usize {
-    match side {
-        Which::Reference => 0,
-        Which::Opt => 1,
-    }
-}
-
-/// The largest errors of the elements of a case that are found.
-///
-/// # Errors
-/// Why nothing can be compared.
-fn measured(core: &core::Case, report: &Report, tries: usize) -> Result<Vec<SeenError>, String> {
-    let exact = ExactOutputs::new(core).ok_or("the kernels are not understood over the reals")?;
-    let mut bounds: BTreeMap<(usize, usize, u64), [f64; 2]> = BTreeMap::new();
-    for output in &report.errors {
-        let Some(param) = core.params.iter().position(|param| param.name == output.tensor) else { continue };
-        for element in &output.elements {
-            bounds.insert((number_of(output.side), param, element.element), [element.absolute, element.ulps]);
-        }
-    }
-    let mut values = |read: &Read<'_>| -> Vec<ExactValue> {
-        let all = exact.at(read);
-        let of = |value: &volta_core::accuracy::ExactElement| {
-            let side = number_of(value.side);
-            ExactValue {
-                side,
-                param: value.param,
-                element: value.element,
-                between: value.between,
-                unit: value.unit(),
-                bound: bounds.get(&(side, value.param, value.element)).copied(),
-            }
-        };
-        all.iter().map(of).collect()
-    };
-    largest_errors(core, &mut values, tries)
 }
