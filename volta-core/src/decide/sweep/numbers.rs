@@ -667,6 +667,43 @@ mod tests {
     }
 
     #[test]
+    fn so_is_one_of_products_with_the_scale_multiplied_first() {
+        let all: Vec<TermId> = (0..9).map(x).collect();
+        let weight = |at: usize| TermId::input(InputId(1), at as u64);
+        let power = |store: &mut Store, a: TermId, b: TermId| {
+            let gap = op(store, TermOp::Sub, &[a, b]);
+            op(store, TermOp::Exp2, &[gap])
+        };
+        let two_passes = |store: &mut Store| {
+            let largest = in_order(store, TermOp::Max, &all);
+            let mut sum = constant(store, Extended::Finite(Rational::ZERO));
+            for (at, own) in all.iter().enumerate() {
+                let own = power(store, *own, largest);
+                sum = op(store, TermOp::Fma, &[own, weight(at), sum]);
+            }
+            sum
+        };
+        let running = |last: usize| {
+            let all = &all;
+            move |store: &mut Store| {
+                let mut sum = constant(store, Extended::Finite(Rational::ZERO));
+                let mut largest = constant(store, Extended::NegInf);
+                for (at, own) in all.iter().enumerate() {
+                    let next = op(store, TermOp::Max, &[largest, *own]);
+                    let scale = power(store, largest, next);
+                    let scaled = op(store, TermOp::Mul, &[sum, scale]);
+                    let own = power(store, *own, next);
+                    sum = op(store, TermOp::Fma, &[own, weight(at.min(last)), scaled]);
+                    largest = next;
+                }
+                sum
+            }
+        };
+        assert!(same(&two_passes, &running(8)));
+        assert!(!same(&two_passes, &running(7)));
+    }
+
+    #[test]
     fn exponents_cancel_only_where_they_have_values() {
         // 2^(t − t)·x₁ and x₁, for a sum t and for a quotient.
         let cancelled = |by: TermOp| {

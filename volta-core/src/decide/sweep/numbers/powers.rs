@@ -302,12 +302,12 @@ impl Numbers<'_, '_> {
                     open.push((c, is_negative, power.clone()));
                 }
                 match [self.argument(a), self.argument(b)] {
-                    [None, None] if op == TermOp::Mul => {
-                        parts.push(Part { factor: Factor::Shape(shape), is_negative, power });
-                    }
                     // What is multiplied by 0 has a value everywhere.
                     [None, None] if self.is_zero(a) && self.is_total(b) => left_out = left_out.or(Some(a)),
                     [None, None] if self.is_zero(b) && self.is_total(a) => left_out = left_out.or(Some(b)),
+                    [None, None] if op == TermOp::Mul => {
+                        parts.push(Part { factor: Factor::Shape(shape), is_negative, power });
+                    }
                     [None, None] => parts.push(Part { factor: Factor::Product(a, b), is_negative, power }),
                     [Some(own), Some(other)] => {
                         let both = joined(&*self.exponent(own)?, &*self.exponent(other)?);
