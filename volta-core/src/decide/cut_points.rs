@@ -58,6 +58,10 @@ pub(super) fn are_of_one_row(stores: &[&Store], roots: &[Vec<TermId>]) -> bool {
 /// Elements of fewer terms are proved as fast by their normal forms.
 const MIN_TERMS: usize = 1 << 13;
 
+/// Where fewer of the terms (one in this many) are powers of two, most are sums of products, which are compared as
+/// quickly as lists.
+const POWERS_SHARE: usize = 16;
+
 /// Those of some long elements that are the same sums and extremes of the same operands on both sides: the optimized
 /// kernel has the reference's value wherever that has one. Also returns the steps taken.
 pub(super) fn same(all: All<'_, '_>, positions: &[usize]) -> (FxHashSet<usize>, u64) {
@@ -69,7 +73,6 @@ pub(super) fn same(all: All<'_, '_>, positions: &[usize]) -> (FxHashSet<usize>, 
     for (sides, members) in groups.into_iter().take(MAX_GROUPS) {
         let ElementPair { reference: (reference, _), opt: (opt, _) } = all.elements[members[0]];
         let stores = [reference, opt];
-        // Sums of products are compared as quickly as lists.
         let has_powers = |store: &Store| (0..store.len()).any(|at| store.node_ref(at).op() == TermOp::Exp2);
         if stores.iter().any(|store| store.len() < MIN_TERMS / Lane::COUNT || !has_powers(store)) {
             continue;
@@ -84,7 +87,12 @@ pub(super) fn same(all: All<'_, '_>, positions: &[usize]) -> (FxHashSet<usize>, 
         };
         let (Some(first), Some(second)) = (census(0), census(1)) else { continue };
         let censuses = [first, second];
-        if censuses.iter().any(|census| census.len() < MIN_TERMS) {
+        let pays = |side: usize| {
+            let is_power = |term: &TermId| stores[side].op(*term) == Some(TermOp::Exp2);
+            let (all, powers) = (censuses[side].len(), censuses[side].terms().filter(is_power).count());
+            all >= MIN_TERMS && powers * POWERS_SHARE >= all
+        };
+        if !pays(0) || !pays(1) {
             continue;
         }
         let terms = censuses.iter().map(|census| census.len() as u64).sum::<u64>();
