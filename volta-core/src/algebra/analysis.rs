@@ -90,6 +90,11 @@ impl Analysis {
         self.flags(term) & INFINITE != 0
     }
 
+    /// Whether a term is known to have a finite value at every input.
+    pub fn is_total(&self, term: TermId) -> bool {
+        self.flags(term) & (INFINITE | PARTIAL) == 0
+    }
+
     /// The constants that are read as log₂ e in exponents, and as ln 2 beside logarithms.
     pub fn natural(&self) -> Option<[ConstantId; 2]> {
         let whole = |role| matches!(role, Role::Whole(Irrational::Log2E) | Role::High(Irrational::Log2E));

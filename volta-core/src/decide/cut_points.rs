@@ -3,12 +3,15 @@
 //! of the elements as they are.
 
 use super::batch::All;
-use super::sweep::Sweep;
-use super::sweep::cuts::{Cut, analysis_of};
+use super::sweep::cuts::{Census, Cut, NUMBER_STEPS_A_TERM, analysis_of};
+use super::sweep::numbers::Numbers;
+use super::sweep::{Located, Sweep};
 use super::{DecisionOptions, ElementPair, Part, Proof, alike_of, end_in_order, prove_in_runs};
 use crate::algebra::Analysis;
 use crate::base::budget::Held;
+use crate::base::lane::Lane;
 use crate::base::watch::Watch;
+use crate::term::{Store, TermId, TermOp};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -33,6 +36,80 @@ enum InTermsOfCuts {
     Nothing,
     EqualWhereDefined,
     Equal,
+}
+
+/// Fewer elements are compared with one another first, whatever they share.
+const MANY_ELEMENTS: usize = 1 << 12;
+
+/// Whether all elements are few operations on what many of them share, on both sides, as those of a long row are.
+pub(super) fn are_of_one_row(stores: &[&Store], roots: &[Vec<TermId>]) -> bool {
+    let [first, second] = stores else { return false };
+    // Stores of one size may hold the same terms, which their classes show.
+    if first.len() == second.len() || roots.iter().any(|roots| roots.len() < MANY_ELEMENTS) {
+        return false;
+    }
+    let is_short = |side: usize| {
+        Census::new(stores[side], &roots[side])
+            .is_some_and(|mut census| census.are_short_if_shared(stores[side], &roots[side]))
+    };
+    is_short(0) && is_short(1)
+}
+
+/// Elements of fewer terms are proved as fast by their normal forms.
+const MIN_TERMS: usize = 1 << 13;
+
+/// Where fewer of the terms (one in this many) are powers of two, most are sums of products, which are compared as
+/// quickly as lists.
+const POWERS_SHARE: usize = 16;
+
+/// Those of some long elements that are the same sums and extremes of the same operands on both sides: the optimized
+/// kernel has the reference's value wherever that has one. Also returns the steps taken.
+pub(super) fn same(all: All<'_, '_>, positions: &[usize]) -> (FxHashSet<usize>, u64) {
+    let mut groups: BTreeMap<[usize; 2], Vec<usize>> = BTreeMap::new();
+    for at in positions {
+        groups.entry(all.sides[*at]).or_default().push(*at);
+    }
+    let (mut found, mut taken) = (FxHashSet::default(), 0);
+    for (sides, members) in groups.into_iter().take(MAX_GROUPS) {
+        let ElementPair { reference: (reference, _), opt: (opt, _) } = all.elements[members[0]];
+        let stores = [reference, opt];
+        let has_powers = |store: &Store| (0..store.len()).any(|at| store.node_ref(at).op() == TermOp::Exp2);
+        if stores.iter().any(|store| store.len() < MIN_TERMS / Lane::COUNT || !has_powers(store)) {
+            continue;
+        }
+        if all.options.budgets.deadline.check().is_err() {
+            break;
+        }
+        let root = |at: usize, side: usize| [all.elements[at].reference.1, all.elements[at].opt.1][side];
+        let census = |side: usize| {
+            let roots: Vec<TermId> = members.iter().map(|at| root(*at, side)).collect();
+            Census::new(stores[side], &roots)
+        };
+        let (Some(first), Some(second)) = (census(0), census(1)) else { continue };
+        let censuses = [first, second];
+        let pays = |side: usize| {
+            let is_power = |term: &TermId| stores[side].op(*term) == Some(TermOp::Exp2);
+            let (all, powers) = (censuses[side].len(), censuses[side].terms().filter(is_power).count());
+            all >= MIN_TERMS && powers * POWERS_SHARE >= all
+        };
+        if !pays(0) || !pays(1) {
+            continue;
+        }
+        let terms = censuses.iter().map(|census| census.len() as u64).sum::<u64>();
+        let budget = (terms * NUMBER_STEPS_A_TERM).min(all.options.all_steps());
+        let mut numbers = Numbers::new(stores, sides.map(|side| &all.analysis[side]), &censuses, budget);
+        let names = Default::default();
+        for at in members {
+            let mut number = |side: usize| numbers.number(Located { side, term: root(at, side) }, &names);
+            if let (Some(one), Some(other)) = (number(0), number(1))
+                && one == other
+            {
+                found.insert(at);
+            }
+        }
+        taken += terms + budget - numbers.left();
+    }
+    (found, taken)
 }
 
 /// Proves those of some elements that follow from what they share. `None` if there are none.
@@ -249,5 +326,54 @@ mod tests {
             decided(256, [&|store| divided(store, false), &|store| divided(store, true)], [&scaled, &scaled]);
         assert_eq!((both.equal, both.conditions.len()), (256, 0));
         assert_eq!(both.domain, ["x[3] != 0"]);
+    }
+
+    /// `log₂ Σ 2^x` of a row, with the maximum taken out: in two passes, or rescaled at each step.
+    fn log_of_powers(store: &mut Store, length: u64, running: bool, last: u64) -> TermId {
+        let power = |store: &mut Store, a: TermId, b: TermId| {
+            let gap = op(store, TermOp::Sub, &[a, b]);
+            op(store, TermOp::Exp2, &[gap])
+        };
+        let element = |at: u64| if at + 1 == length { x(last) } else { x(at) };
+        let mut largest = x(0);
+        let mut sum = one(store);
+        for at in 1..length {
+            let next = op(store, TermOp::Max, &[largest, element(at)]);
+            if running {
+                let scale = power(store, largest, next);
+                let own = power(store, element(at), next);
+                sum = op(store, TermOp::Fma, &[sum, scale, own]);
+            }
+            largest = next;
+        }
+        if !running {
+            sum = power(store, x(0), largest);
+            for at in 1..length {
+                let own = power(store, element(at), largest);
+                sum = op(store, TermOp::Add, &[sum, own]);
+            }
+        }
+        let logarithm = op(store, TermOp::Log2, &[sum]);
+        op(store, TermOp::Add, &[logarithm, largest])
+    }
+
+    #[test]
+    fn a_long_element_takes_few_steps() {
+        let length = 1 << 13;
+        let decided = |last: u64| {
+            let mut stores = [Store::new(), Store::new()];
+            let terms = [false, true].map(|running| {
+                let last = if running { last } else { length - 1 };
+                log_of_powers(&mut stores[usize::from(running)], length, running, last)
+            });
+            stores.iter_mut().for_each(Store::close);
+            let element = ElementPair { reference: (&stores[0], terms[0]), opt: (&stores[1], terms[1]) };
+            let inputs = [InputInfo { name: "x".into(), shape: vec![length], ..InputInfo::default() }];
+            decide(&[element], &inputs, &DecisionOptions::default())
+        };
+        let found = decided(length - 1);
+        assert_eq!((found.equal, &found.domain, &found.conditions), (1, &vec![], &vec![]));
+        assert!(found.steps < 4 * length, "{} steps", found.steps);
+        assert!(matches!(decided(length - 2).first_failure, Some((0, Failure::Different(_)))));
     }
 }

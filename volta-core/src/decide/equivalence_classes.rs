@@ -31,8 +31,7 @@ impl EquivalenceClasses {
         places: Vec<Vec<Option<ClassPlace>>>,
         each_alone: bool,
     ) -> EquivalenceClasses {
-        let mut alike =
-            EquivalenceClasses { first: (0..sides.len()).collect(), identical: vec![false; sides.len()] };
+        let mut alike = EquivalenceClasses::alone(sides.len());
         let mut first: FxHashMap<Kind, usize> = FxHashMap::default();
         let mut places: Vec<_> = places.into_iter().map(Vec::into_iter).collect();
         for (at, sides) in sides.iter().enumerate() {
@@ -45,6 +44,11 @@ impl EquivalenceClasses {
             }
         }
         alike
+    }
+
+    /// Every element is a group of its own, and not known to be identical.
+    pub(super) fn alone(elements: usize) -> EquivalenceClasses {
+        EquivalenceClasses { first: (0..elements).collect(), identical: vec![false; elements] }
     }
 
     /// The first element that one is a translation of.

@@ -151,8 +151,12 @@ pub fn decide(elements: &[ElementPair<'_>], inputs: &[InputInfo], options: &Deci
     // Analysing a dominant store would otherwise leave the other threads idle.
     let most = stores.iter().position(|store| store.len() > NODES_A_RUN && store.len() > nodes / 3 * 2);
     let roots = roots_of(elements, stores.len(), &sides, 0..elements.len());
+    // The elements of one row, which differ in where they lie in it, are translations of one another only in terms of
+    // what the row shares.
+    let by_row = cut_points::are_of_one_row(&stores, &roots);
+    let classes = || alike_of(&stores, &sides, &roots, options);
     let (alike, early) = rayon::join(
-        || alike_of(&stores, &sides, &roots, options),
+        || if by_row { EquivalenceClasses::alone(elements.len()) } else { classes() },
         || most.map(|most| (most, Analysis::of_most(stores[most], &roots[most]))),
     );
     if let Some((at, witness)) = refute_some(elements, &sides, (&alike, nodes), inputs, options) {
@@ -175,21 +179,37 @@ pub fn decide(elements: &[ElementPair<'_>], inputs: &[InputInfo], options: &Deci
         options.budgets.watch.advance(known.len() as u64);
         firsts.into_iter().filter(|at| !known.contains(at)).collect()
     };
+    let mut equal = FxHashSet::default();
+    let by_cuts_of = |all: All<'_, '_>, firsts: &[usize], equal: &mut FxHashSet<usize>| {
+        let found = cut_points::proved(all, firsts)?;
+        equal.extend(found.equal_where_defined);
+        Some(found.part)
+    };
+    let of_row = if by_row { by_cuts_of(all, &firsts, &mut equal) } else { None };
+    let mut firsts = without(firsts, &of_row);
+    let is_open = by_row && firsts.iter().any(|at| !equal.contains(at));
+    let alike = if is_open { classes() } else { alike };
+    firsts.retain(|at| alike.is_first(*at));
+    let all =
+        All { elements, sides: &sides, analysis: &analysis, alike: &alike, inputs, options, equal: None };
     // Where both sides are the same, nothing is to be proved but that they have a value.
-    let (identical, firsts): (Vec<usize>, Vec<usize>) =
-        firsts.into_iter().partition(|at| alike.is_identical(*at));
+    let (known, firsts): (Vec<usize>, Vec<usize>) =
+        firsts.into_iter().partition(|at| alike.is_identical(*at) || equal.contains(at));
     let by_forms = shared_forms::proved(all, &firsts);
     let firsts = without(firsts, &by_forms);
-    let by_cuts = cut_points::proved(all, &firsts);
-    let (equal, by_cuts) = by_cuts.map(|found| (found.equal_where_defined, found.part)).unzip();
-    let all = All { equal: equal.as_ref(), ..all };
+    let by_cuts = if by_row { None } else { by_cuts_of(all, &firsts, &mut equal) };
     let mut firsts = without(firsts, &by_cuts);
-    firsts.extend(identical);
+    let open: Vec<usize> = firsts.iter().copied().filter(|at| !equal.contains(at)).collect();
+    let (same, same_taken) = cut_points::same(all, &open);
+    equal.extend(same);
+    let all = All { equal: Some(&equal), ..all };
+    firsts.extend(known);
     firsts.sort_unstable();
-    let taken = by_forms.iter().chain(&by_cuts).map(Part::steps).sum();
+    let by_all = || of_row.iter().chain(&by_forms).chain(&by_cuts);
+    let taken = same_taken + by_all().map(Part::steps).sum::<u64>();
     let mut parts = prove_in_runs(all, &firsts, taken, elements.len());
     let taken = end_in_order(&mut parts, taken, all);
-    parts.extend(by_forms.into_iter().chain(by_cuts));
+    parts.extend(of_row.into_iter().chain(by_forms).chain(by_cuts));
     let end = |parts: &[Part]| {
         let failures = parts.iter().filter_map(|part| part.failure.as_ref());
         failures.map(|(at, _)| *at).min().unwrap_or(elements.len())
@@ -278,7 +298,13 @@ fn prove_in_runs(all: All<'_, '_>, positions: &[usize], taken: u64, end: usize) 
     stores.dedup();
     let nodes = stores.iter().map(|(_, nodes)| nodes).sum::<usize>();
     let most = positions.len().div_ceil(FEW_RUNS).max(MAX_RUN);
-    let length = positions.len().div_ceil(nodes / NODES_A_RUN + 1).clamp(1, most);
+    // What these share, such as the requirement of a norm, is all that is left to be told of them.
+    let is_known = |at: &usize| {
+        let equal = || all.equal.is_some_and(|equal| equal.contains(&all.alike.first(*at)));
+        all.alike.is_identical(*at) || equal()
+    };
+    let least = if positions.iter().all(is_known) { positions.len().div_ceil(FEW_RUNS).max(1) } else { 1 };
+    let length = positions.len().div_ceil(nodes / NODES_A_RUN + 1).clamp(least, most);
     let earliest = AtomicUsize::new(end);
     let budgets = &all.options.budgets;
     let left = budgets[Limit::MemoryBytes].saturating_sub(all.held().total());
@@ -359,8 +385,7 @@ fn alike_of(
         _ => true,
     };
     if !pays {
-        let none = roots.iter().map(|roots| vec![None; roots.len()]).collect();
-        return EquivalenceClasses::new(sides, none, options.every_element);
+        return EquivalenceClasses::alone(sides.len());
     }
     // The classes of a store take more memory than its terms, and are dropped once its roots have theirs.
     let shared = SharedClasses::default();

@@ -30,7 +30,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 pub(super) mod cuts;
 mod joined;
-mod numbers;
+pub(super) mod numbers;
 
 /// The largest number of terms of a side.
 const MAX_TERMS: usize = 1 << 17;
@@ -65,9 +65,9 @@ const SIGNS: [(Signs, Sign); 6] = [
 
 /// A term of one of the two sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Located {
-    side: usize,
-    term: TermId,
+pub(super) struct Located {
+    pub(super) side: usize,
+    pub(super) term: TermId,
 }
 
 /// The sweep of one element.

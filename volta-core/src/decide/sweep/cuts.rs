@@ -29,6 +29,8 @@ use std::rc::Rc;
 const MIN_USES: u32 = 16;
 /// It is computed by at least so many operations, counted as a tree.
 const MIN_SIZE: u32 = 64;
+/// An element of a row is computed from what the row shares by no more operations.
+const SHORT: u32 = 1 << 8;
 /// An element with names is computed by no more, counted as a tree.
 const MAX_SIZE: u32 = 1 << 12;
 /// Where the other side does not compute such a value, its operands are tried, down so many operations.
@@ -54,7 +56,7 @@ const MOST_STEPS_A_TERM: u64 = 256;
 const CHEAP_STEPS_A_TERM: u64 = 4;
 const SAMPLE: usize = 4;
 /// Steps for the numbers of the terms of the elements, for each of these.
-const NUMBER_STEPS_A_TERM: u64 = 32;
+pub(in crate::decide) const NUMBER_STEPS_A_TERM: u64 = 32;
 /// Values are compared with so many bits.
 const BITS: u32 = 25;
 
@@ -161,6 +163,16 @@ impl Census {
 
     fn is_shared(&self, term: TermId) -> bool {
         self.is_large(term) && self.position(term).is_some_and(|at| u32::from(self.uses[at]) >= MIN_USES)
+    }
+
+    /// Whether each of some terms takes few operations on what many terms read. The census then has other sizes.
+    pub(in crate::decide) fn are_short_if_shared(&mut self, store: &Store, roots: &[TermId]) -> bool {
+        let shared: FxHashSet<TermId> = self.terms().filter(|term| self.is_shared(*term)).collect();
+        if shared.is_empty() || roots.iter().any(|root| shared.contains(root)) {
+            return false;
+        }
+        self.measure(store, |term| shared.contains(&term));
+        roots.iter().all(|root| self.size(*root) <= SHORT)
     }
 
     /// All terms, operands before results.

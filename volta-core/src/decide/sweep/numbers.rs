@@ -9,14 +9,20 @@
 //! Terms have shapes first: the same operations on the same operands, up to the exchange of two. Lanes that exchange
 //! their values add up the same terms in as many orders as there are lanes, and have one shape; only shapes are taken
 //! apart.
+//!
+//! [Powers of two](powers) that scale a sum are parts of its terms, so that a softmax that one thread rescales at each
+//! step is the same sum as one of two passes.
 
 use super::Located;
 use super::cuts::Census;
 use crate::algebra::{Analysis, IrrationalLiteral};
 use crate::number::{Extended, Rational};
 use crate::term::{Constant, Store, TermId, TermKind, TermOp, View};
+use powers::{Exponent, Literals, Products};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+
+mod powers;
 
 /// How a constant is read: a factor of a literal.
 type Read = (Rational, IrrationalLiteral);
@@ -45,36 +51,79 @@ enum Value {
     Sum(Box<[(u32, bool)]>),
     /// A maximum or a minimum of terms, each once and in order.
     Extremum(TermOp, Box<[u32]>),
+    /// 2 to a sum of numbers, each times a product of literals and a rational: in order.
+    Power(Box<[(u32, Literals, Rational)]>),
 }
 
-/// A part of a sum or an extremum, or an operand of another operation.
+/// What a shape that is not a leaf is taken apart into.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Sum,
+    Extremum(TermOp),
+    Operands,
+}
+
+/// A factor of a part of a sum.
 #[derive(Clone, Copy)]
-enum Part {
+enum Factor {
+    /// The number 1.
+    One,
     Shape(Shape),
     Product(Shape, Shape),
 }
 
-impl Part {
+impl Factor {
     fn shapes(self) -> SmallVec<[Shape; 2]> {
         match self {
-            Part::Shape(shape) => SmallVec::from_slice(&[shape]),
-            Part::Product(a, b) => SmallVec::from_slice(&[a, b]),
+            Factor::One => SmallVec::new(),
+            Factor::Shape(shape) => SmallVec::from_slice(&[shape]),
+            Factor::Product(a, b) => SmallVec::from_slice(&[a, b]),
         }
     }
 }
 
+/// A part of a sum or an extremum.
+struct Part {
+    factor: Factor,
+    is_negative: bool,
+    /// The power of two that multiplies the factor.
+    power: Option<Exponent>,
+}
+
+/// What is known of a value at every input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Everywhere {
+    Finite,
+    Infinite { negative: bool },
+    Unknown,
+}
+
+/// A constant, as far as it matters here.
+enum Known {
+    /// A number or an infinity.
+    Exact(Extended),
+    /// A rational times a literal that may be read as an irrational number.
+    Read(Rational, Literals),
+}
+
 /// Numbers of the terms of both sides, made on demand.
-pub(super) struct Numbers<'s, 'c> {
+pub(in crate::decide) struct Numbers<'s, 'c> {
     stores: [&'s Store; 2],
     analysis: [&'s Analysis; 2],
     sides: &'c [Census; 2],
     /// Shapes of terms, by position in the census.
     shapes: [Vec<Option<Shape>>; 2],
+    shapes_of_constants: [Vec<Option<Shape>>; 2],
     made: Vec<Made>,
     known: FxHashMap<Made, Shape>,
+    /// By shape, what is known of its value at every input.
+    everywhere: Vec<Everywhere>,
+    /// By shape, how often it was taken apart under a power of two.
+    scaled: Vec<u8>,
     constants: FxHashMap<(&'s Constant, Option<&'s Read>), usize>,
-    /// What is left out of sums, maxima and minima, by the number of a constant.
-    neutral: Vec<Option<Extended>>,
+    /// By the number of a constant.
+    values_of_constants: Vec<Known>,
+    literals: Products,
     /// Numbers of shapes.
     numbers: Vec<Option<u32>>,
     values: FxHashMap<Value, u32>,
@@ -86,7 +135,7 @@ pub(super) struct Numbers<'s, 'c> {
 type Names = [FxHashMap<TermId, TermId>; 2];
 
 impl<'s, 'c> Numbers<'s, 'c> {
-    pub(super) fn new(
+    pub(in crate::decide) fn new(
         stores: [&'s Store; 2],
         analysis: [&'s Analysis; 2],
         sides: &'c [Census; 2],
@@ -97,10 +146,14 @@ impl<'s, 'c> Numbers<'s, 'c> {
             analysis,
             sides,
             shapes: [0, 1].map(|side: usize| vec![None; sides[side].len()]),
+            shapes_of_constants: stores.map(|store| vec![None; store.constant_count()]),
             made: Vec::new(),
             known: FxHashMap::default(),
+            everywhere: Vec::new(),
+            scaled: Vec::new(),
             constants: FxHashMap::default(),
-            neutral: Vec::new(),
+            values_of_constants: Vec::new(),
+            literals: Products::default(),
             numbers: Vec::new(),
             values: FxHashMap::default(),
             left,
@@ -108,12 +161,12 @@ impl<'s, 'c> Numbers<'s, 'c> {
     }
 
     /// The steps that are left.
-    pub(super) fn left(&self) -> u64 {
+    pub(in crate::decide) fn left(&self) -> u64 {
         self.left
     }
 
     /// The number of a term, which itself may have a name. `None` at the end of the budget.
-    pub(super) fn number(&mut self, at: Located, names: &Names) -> Option<u32> {
+    pub(in crate::decide) fn number(&mut self, at: Located, names: &Names) -> Option<u32> {
         let shape = self.shape(at, &names[at.side])?;
         self.number_of(shape)
     }
@@ -150,7 +203,11 @@ impl<'s, 'c> Numbers<'s, 'c> {
             } else {
                 Made::Apply(op, of)
             };
-            self.shapes[side][position] = Some(self.of(made));
+            let everywhere = match self.analysis[side].is_total(term) {
+                true => Everywhere::Finite,
+                false => self.everywhere_of(op, of),
+            };
+            self.shapes[side][position] = Some(self.of(made, everywhere));
             stack.pop();
         }
         self.shapes[side][self.sides[side].position(at.term)?]
@@ -160,27 +217,44 @@ impl<'s, 'c> Numbers<'s, 'c> {
     fn operand(&mut self, side: usize, term: TermId, names: &FxHashMap<TermId, TermId>) -> Option<Shape> {
         match term.kind() {
             TermKind::Lane(..) => match names.get(&term) {
-                Some(name) => Some(self.of(Made::Leaf(*name))),
+                Some(name) => Some(self.of(Made::Leaf(*name), Everywhere::Finite)),
                 None => self.shapes[side][self.sides[side].position(term)?],
             },
-            TermKind::Input { .. } => Some(self.of(Made::Leaf(term))),
+            TermKind::Input { .. } => Some(self.of(Made::Leaf(term), Everywhere::Finite)),
             TermKind::Constant(id) => {
+                if let Some(known) = self.shapes_of_constants[side][id.index()] {
+                    return Some(known);
+                }
                 let (constant, read) = (self.stores[side].constant(id), self.analysis[side].reading(id));
                 let next = self.constants.len();
                 let number = *self.constants.entry((constant, read)).or_insert(next);
                 if number == next {
-                    self.neutral.push(read.is_none().then(|| constant.exact.clone()));
+                    self.values_of_constants.push(match read {
+                        Some((factor, literal)) => {
+                            Known::Read(factor.clone(), self.literals.of_literal(*literal))
+                        }
+                        None => Known::Exact(constant.exact.clone()),
+                    });
                 }
-                Some(self.of(Made::Constant(number)))
+                let everywhere = match constant.exact {
+                    Extended::Finite(_) => Everywhere::Finite,
+                    Extended::PosInf => Everywhere::Infinite { negative: false },
+                    Extended::NegInf => Everywhere::Infinite { negative: true },
+                };
+                let shape = self.of(Made::Constant(number), everywhere);
+                self.shapes_of_constants[side][id.index()] = Some(shape);
+                Some(shape)
             }
         }
     }
 
-    fn of(&mut self, made: Made) -> Shape {
+    fn of(&mut self, made: Made, everywhere: Everywhere) -> Shape {
         let next = self.made.len() as Shape;
         let shape = *self.known.entry(made).or_insert(next);
         if shape == next {
             self.made.push(made);
+            self.everywhere.push(everywhere);
+            self.scaled.push(0);
             self.numbers.push(None);
         }
         shape
@@ -193,51 +267,42 @@ impl<'s, 'c> Numbers<'s, 'c> {
 
     fn number_of(&mut self, root: Shape) -> Option<u32> {
         let mut stack = vec![root];
-        let mut parts = Vec::new();
+        let mut taken_apart: Vec<(Shape, Vec<Part>)> = Vec::new();
         while let Some(shape) = stack.last().copied() {
             if self.numbers[shape as usize].is_some() {
                 stack.pop();
                 continue;
             }
-            self.parts(shape, &mut parts)?;
-            let open = stack.len();
-            let below = parts.iter().flat_map(|(part, _)| part.shapes());
-            stack.extend(below.filter(|shape| self.numbers[*shape as usize].is_none()));
-            if stack.len() > open {
-                continue;
-            }
             let value = match self.made[shape as usize] {
-                Made::Apply(TermOp::Add | TermOp::Sub | TermOp::Neg | TermOp::Fma, _) => {
-                    let mut list = Vec::with_capacity(parts.len());
-                    for (part, is_negative) in &parts {
-                        list.push((self.of_part(*part)?, *is_negative));
-                    }
-                    list.sort_unstable();
-                    match list[..] {
-                        [(number, false)] => Ok(number),
-                        _ => Err(Value::Sum(list.into())),
-                    }
-                }
-                Made::Apply(op @ (TermOp::Max | TermOp::Min), _) => {
-                    let mut list = Vec::with_capacity(parts.len());
-                    for (part, _) in &parts {
-                        list.push(self.of_part(*part)?);
-                    }
-                    list.sort_unstable();
-                    list.dedup();
-                    match list[..] {
-                        [number] => Ok(number),
-                        _ => Err(Value::Extremum(op, list.into())),
-                    }
-                }
-                Made::Apply(op, _) => {
-                    let mut of = [0; 3];
-                    for (of, (part, _)) in of.iter_mut().zip(&parts) {
-                        *of = self.of_part(*part)?;
-                    }
-                    Err(operation(op, of))
-                }
                 Made::Leaf(_) | Made::Constant(_) | Made::Alone(_) => Err(Value::Leaf(shape)),
+                Made::Apply(op, of) => match self.kind(op, of) {
+                    Kind::Operands => {
+                        let mut numbers = [0; 3];
+                        let open = stack.len();
+                        for (number, shape) in numbers.iter_mut().zip(&of[..op.arity()]) {
+                            match self.numbers[*shape as usize] {
+                                Some(known) => *number = known,
+                                None => stack.push(*shape),
+                            }
+                        }
+                        if stack.len() > open {
+                            continue;
+                        }
+                        self.left = self.left.checked_sub(1)?;
+                        Err(operation(op, numbers))
+                    }
+                    kind @ (Kind::Sum | Kind::Extremum(_)) => {
+                        match taken_apart.pop_if(|(known, _)| *known == shape) {
+                            Some((_, parts)) => self.value_of(kind, &parts)?,
+                            None => {
+                                let parts = self.parts(shape, kind)?;
+                                self.push_open(&parts, &mut stack);
+                                taken_apart.push((shape, parts));
+                                continue;
+                            }
+                        }
+                    }
+                },
             };
             let number = value.unwrap_or_else(|value| self.value(value));
             self.numbers[shape as usize] = Some(number);
@@ -246,63 +311,112 @@ impl<'s, 'c> Numbers<'s, 'c> {
         self.numbers[root as usize]
     }
 
-    fn of_part(&mut self, part: Part) -> Option<u32> {
-        match part {
-            Part::Shape(shape) => self.numbers[shape as usize],
-            Part::Product(a, b) => {
-                let of = [self.numbers[a as usize]?, self.numbers[b as usize]?, 0];
-                Some(self.value(operation(TermOp::Mul, of)))
+    /// Pushes the shapes in some parts that have no number.
+    fn push_open(&self, parts: &[Part], stack: &mut Vec<Shape>) {
+        let mut push = |shape: Shape| {
+            if self.numbers[shape as usize].is_none() && stack.last() != Some(&shape) {
+                stack.push(shape);
             }
+        };
+        for part in parts {
+            part.factor.shapes().into_iter().for_each(&mut push);
+            part.power.iter().flat_map(|power| power.iter()).for_each(|entry| push(entry.of));
         }
     }
 
-    /// What a shape is the sum or the extremum of, or its operands, in `parts`. `None` at the end of the budget.
-    fn parts(&mut self, root: Shape, parts: &mut Vec<(Part, bool)>) -> Option<()> {
-        parts.clear();
-        let Made::Apply(outer, all) = self.made[root as usize] else { return Some(()) };
-        let neutral = if matches!(outer, TermOp::Add | TermOp::Sub | TermOp::Neg | TermOp::Fma) {
-            Extended::Finite(Rational::ZERO)
-        } else if outer == TermOp::Max {
-            Extended::NegInf
-        } else if outer == TermOp::Min {
-            Extended::PosInf
-        } else {
-            parts.extend(all[..outer.arity()].iter().map(|shape| (Part::Shape(*shape), false)));
-            self.left = self.left.checked_sub(1)?;
-            return Some(());
+    /// The value, or the number, of a sum or an extremum of parts whose shapes have numbers.
+    fn value_of(&mut self, kind: Kind, parts: &[Part]) -> Option<Result<u32, Value>> {
+        if let Kind::Extremum(op) = kind {
+            let mut list = Vec::with_capacity(parts.len());
+            for part in parts {
+                list.push(self.of_part(part)?);
+            }
+            list.sort_unstable();
+            list.dedup();
+            return Some(match list[..] {
+                [number] => Ok(number),
+                _ => Err(Value::Extremum(op, list.into())),
+            });
+        }
+        let mut list = Vec::with_capacity(parts.len());
+        for part in parts {
+            list.push((self.of_part(part)?, part.is_negative));
+        }
+        list.sort_unstable();
+        Some(match list[..] {
+            [(number, false)] => Ok(number),
+            _ => Err(Value::Sum(list.into())),
+        })
+    }
+
+    /// The number of a part, without its sign.
+    fn of_part(&mut self, part: &Part) -> Option<u32> {
+        let number = |numbers: &Self, shape: Shape| numbers.numbers[shape as usize];
+        let factor = match part.factor {
+            Factor::One => None,
+            Factor::Shape(shape) => Some(number(self, shape)?),
+            Factor::Product(a, b) => {
+                let of = [number(self, a)?, number(self, b)?, 0];
+                Some(self.value(operation(TermOp::Mul, of)))
+            }
         };
-        let is_extremum = matches!(outer, TermOp::Max | TermOp::Min);
-        let mut open: SmallVec<[(Shape, bool); 16]> = SmallVec::from_slice(&[(root, false)]);
+        let power = match &part.power {
+            None => None,
+            Some(power) => self.power(power)?,
+        };
+        Some(match (factor, power) {
+            (Some(factor), None) => factor,
+            (None, Some(power)) => power,
+            (Some(factor), Some(power)) => self.value(operation(TermOp::Mul, [factor, power, 0])),
+            // 2⁰
+            (None, None) => self.value(Value::Power(Box::default())),
+        })
+    }
+
+    fn kind(&self, op: TermOp, [a, b, _]: [Shape; 3]) -> Kind {
+        let is_power = |shape: Shape| self.argument(shape).is_some();
+        if matches!(op, TermOp::Add | TermOp::Sub | TermOp::Neg | TermOp::Fma)
+            || op == TermOp::Exp2 && self.is_total(a)
+            || op == TermOp::Mul && (is_power(a) || is_power(b))
+        {
+            Kind::Sum
+        } else if matches!(op, TermOp::Max | TermOp::Min) {
+            Kind::Extremum(op)
+        } else {
+            Kind::Operands
+        }
+    }
+
+    /// Whether a shape is a constant: what changes no sum, product, maximum or minimum.
+    fn is_neutral(&self, shape: Shape, neutral: &Extended) -> bool {
+        if let Made::Constant(number) = self.made[shape as usize]
+            && let Known::Exact(exact) = &self.values_of_constants[number]
+        {
+            return exact == neutral;
+        }
+        false
+    }
+
+    /// What a shape is the sum or the extremum of. `None` at the end of the budget.
+    fn parts(&mut self, root: Shape, kind: Kind) -> Option<Vec<Part>> {
+        let Kind::Extremum(outer) = kind else { return self.parts_of_sum(root) };
+        let neutral = if outer == TermOp::Max { Extended::NegInf } else { Extended::PosInf };
+        let mut parts = Vec::new();
         let mut left_out = None;
-        while let Some((shape, is_negative)) = open.pop() {
+        let mut open: SmallVec<[Shape; 16]> = SmallVec::from_slice(&[root]);
+        while let Some(shape) = open.pop() {
             self.left = self.left.checked_sub(1)?;
+            let part = || Part { factor: Factor::Shape(shape), is_negative: false, power: None };
             match self.made[shape as usize] {
-                Made::Constant(number) if self.neutral[number].as_ref() == Some(&neutral) => {
-                    left_out = Some((Part::Shape(shape), is_negative));
-                }
-                Made::Apply(op, [a, b, _]) if is_extremum && op == outer => {
-                    open.extend([(b, false), (a, false)]);
-                }
-                Made::Apply(TermOp::Add, [a, b, _]) if !is_extremum => {
-                    open.extend([(b, is_negative), (a, is_negative)]);
-                }
-                Made::Apply(TermOp::Sub, [a, b, _]) if !is_extremum => {
-                    open.extend([(b, !is_negative), (a, is_negative)]);
-                }
-                Made::Apply(TermOp::Neg, [a, ..]) if !is_extremum => open.push((a, !is_negative)),
-                Made::Apply(TermOp::Fma, [a, b, c]) if !is_extremum => {
-                    parts.push((Part::Product(a, b), is_negative));
-                    open.push((c, is_negative));
-                }
-                Made::Leaf(_) | Made::Constant(_) | Made::Apply(..) | Made::Alone(_) => {
-                    parts.push((Part::Shape(shape), is_negative));
-                }
+                Made::Constant(_) if self.is_neutral(shape, &neutral) => left_out = Some(part()),
+                Made::Apply(op, [a, b, _]) if op == outer => open.extend([b, a]),
+                Made::Leaf(_) | Made::Constant(_) | Made::Apply(..) | Made::Alone(_) => parts.push(part()),
             }
         }
         if parts.is_empty() {
             parts.extend(left_out);
         }
-        Some(())
+        Some(parts)
     }
 }
 
@@ -498,6 +612,157 @@ mod tests {
         assert!(same_with([&sum, &difference], &named));
         let inner = |by: TermOp| move |store: &mut Store| op(store, by, &[x(0), x(1)]);
         assert!(!same_with([&inner(TermOp::Add), &inner(TermOp::Sub)], &named));
+    }
+
+    /// `Σ 2^(x − m)`, and the maximum `m`, of some elements: in two passes, or rescaled at each step.
+    fn powers(store: &mut Store, of: &[TermId], running: bool) -> [TermId; 2] {
+        let start = constant(store, Extended::NegInf);
+        let zero = constant(store, Extended::Finite(Rational::ZERO));
+        let power = |store: &mut Store, a: TermId, b: TermId| {
+            let gap = op(store, TermOp::Sub, &[a, b]);
+            op(store, TermOp::Exp2, &[gap])
+        };
+        if running {
+            return of.iter().fold([zero, start], |[sum, last], own| {
+                let largest = op(store, TermOp::Max, &[last, *own]);
+                let scale = power(store, last, largest);
+                let own = power(store, *own, largest);
+                [op(store, TermOp::Fma, &[sum, scale, own]), largest]
+            });
+        }
+        let largest = in_a_tree(store, TermOp::Max, of);
+        let all: Vec<TermId> = of.iter().map(|own| power(store, *own, largest)).collect();
+        [in_order(store, TermOp::Add, &all), largest]
+    }
+
+    #[test]
+    fn a_sum_that_is_rescaled_at_each_step_is_the_same() {
+        let all: Vec<TermId> = (0..37).map(x).collect();
+        let two_passes = |store: &mut Store| powers(store, &all, false)[0];
+        assert!(same(&two_passes, &|store| powers(store, &all, true)[0]));
+        // Two halves that are merged.
+        let merged = |store: &mut Store, scaled: bool| {
+            let [one, other] = [&all[..20], &all[20..]].map(|half| powers(store, half, true));
+            let largest = op(store, TermOp::Max, &[one[1], other[1]]);
+            let parts = [one, other].map(|[sum, own]| {
+                let gap = op(store, TermOp::Sub, &[own, largest]);
+                let scale = op(store, TermOp::Exp2, &[gap]);
+                if scaled { op(store, TermOp::Mul, &[sum, scale]) } else { sum }
+            });
+            op(store, TermOp::Add, &parts)
+        };
+        assert!(same(&two_passes, &|store| merged(store, true)));
+        assert!(!same(&two_passes, &|store| merged(store, false)));
+        assert!(!same(&two_passes, &|store| powers(store, &all[..36], true)[0]));
+        // Under the maximum of fewer elements.
+        let other = |store: &mut Store| {
+            let [sum, _] = powers(store, &all, true);
+            let largest = in_order(store, TermOp::Max, &all);
+            let fewer = in_order(store, TermOp::Max, &all[..36]);
+            let gap = op(store, TermOp::Sub, &[largest, fewer]);
+            let scale = op(store, TermOp::Exp2, &[gap]);
+            op(store, TermOp::Mul, &[sum, scale])
+        };
+        assert!(!same(&two_passes, &other));
+    }
+
+    #[test]
+    fn so_is_one_of_products_with_the_scale_multiplied_first() {
+        let all: Vec<TermId> = (0..9).map(x).collect();
+        let weight = |at: usize| TermId::input(InputId(1), at as u64);
+        let power = |store: &mut Store, a: TermId, b: TermId| {
+            let gap = op(store, TermOp::Sub, &[a, b]);
+            op(store, TermOp::Exp2, &[gap])
+        };
+        let two_passes = |store: &mut Store| {
+            let largest = in_order(store, TermOp::Max, &all);
+            let mut sum = constant(store, Extended::Finite(Rational::ZERO));
+            for (at, own) in all.iter().enumerate() {
+                let own = power(store, *own, largest);
+                sum = op(store, TermOp::Fma, &[own, weight(at), sum]);
+            }
+            sum
+        };
+        let running = |last: usize| {
+            let all = &all;
+            move |store: &mut Store| {
+                let mut sum = constant(store, Extended::Finite(Rational::ZERO));
+                let mut largest = constant(store, Extended::NegInf);
+                for (at, own) in all.iter().enumerate() {
+                    let next = op(store, TermOp::Max, &[largest, *own]);
+                    let scale = power(store, largest, next);
+                    let scaled = op(store, TermOp::Mul, &[sum, scale]);
+                    let own = power(store, *own, next);
+                    sum = op(store, TermOp::Fma, &[own, weight(at.min(last)), scaled]);
+                    largest = next;
+                }
+                sum
+            }
+        };
+        assert!(same(&two_passes, &running(8)));
+        assert!(!same(&two_passes, &running(7)));
+    }
+
+    #[test]
+    fn exponents_cancel_only_where_they_have_values() {
+        // 2^(t − t)·x₁ and x₁, for a sum t and for a quotient.
+        let cancelled = |by: TermOp| {
+            move |store: &mut Store| {
+                let inner = op(store, by, &[x(0), x(2)]);
+                let [up, down] = [[inner, x(3)], [x(3), inner]].map(|of| {
+                    let gap = op(store, TermOp::Sub, &of);
+                    op(store, TermOp::Exp2, &[gap])
+                });
+                let scaled = op(store, TermOp::Mul, &[x(1), up]);
+                op(store, TermOp::Fma, &[scaled, down, x(4)])
+            }
+        };
+        let plain = |store: &mut Store| op(store, TermOp::Add, &[x(1), x(4)]);
+        assert!(same(&cancelled(TermOp::Add), &plain));
+        assert!(!same(&cancelled(TermOp::Div), &plain));
+    }
+
+    #[test]
+    fn what_is_multiplied_by_zero_is_left_out_only_where_it_has_a_value() {
+        let times_zero = |by: TermOp| {
+            move |store: &mut Store| {
+                let zero = constant(store, Extended::Finite(Rational::ZERO));
+                let inner = op(store, by, &[x(0), x(2)]);
+                op(store, TermOp::Fma, &[zero, inner, x(1)])
+            }
+        };
+        let plain = |store: &mut Store| op(store, TermOp::Fma, &[x(1), x(1), x(1)]);
+        let with = |by: TermOp| {
+            move |store: &mut Store| {
+                let own = times_zero(by)(store);
+                op(store, TermOp::Fma, &[x(1), x(1), own])
+            }
+        };
+        assert!(same(&with(TermOp::Max), &plain));
+        assert!(!same(&with(TermOp::Div), &plain));
+    }
+
+    #[test]
+    fn exponents_are_sums_of_products_with_numbers() {
+        // 2^(c·(x₀ − x₁)), multiplied out and not, with the opposite number and with another.
+        let number =
+            |store: &mut Store, value: i64| constant(store, Extended::Finite(Rational::from_integer(value)));
+        let factored = |store: &mut Store| {
+            let (gap, three) = (op(store, TermOp::Sub, &[x(0), x(1)]), number(store, 3));
+            let product = op(store, TermOp::Mul, &[gap, three]);
+            op(store, TermOp::Exp2, &[product])
+        };
+        let fused = |by: i64| {
+            move |store: &mut Store| {
+                let (three, other) = (number(store, 3), number(store, by));
+                let product = op(store, TermOp::Mul, &[three, x(0)]);
+                let sum = op(store, TermOp::Fma, &[x(1), other, product]);
+                op(store, TermOp::Exp2, &[sum])
+            }
+        };
+        assert!(same(&factored, &fused(-3)));
+        assert!(!same(&factored, &fused(3)));
+        assert!(!same(&factored, &fused(-2)));
     }
 
     #[test]
