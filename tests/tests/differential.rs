@@ -79,7 +79,7 @@ fn branches_and_addresses_from_data() {
 }
 
 /// Of so many file tests and fixtures, one is held against runs every time, and with `VOLTA_SLOW=1` all.
-const OF_CASES: usize = 4;
+const OF_CASES: usize = 6;
 
 /// Verdicts of file tests and small fixtures, each held against runs of the kernels.
 fn headlines(cases: impl Iterator<Item = (String, Case)>) -> Tally {

@@ -44,10 +44,10 @@ const DEARER: [&str; 2] = ["plain terms", "every element by itself"];
 const LONG: u64 = 50_000;
 
 /// One of so many fixtures runs every time, and with `VOLTA_SLOW=1` all.
-const OF_ALL: usize = 4;
+const OF_ALL: usize = 6;
 
 /// One of so many of these runs every time.
-const OF_LONG: usize = 3;
+const OF_LONG: usize = 4;
 
 /// What is changed, how, and what must be the same then: else how the reports differ.
 type Variant<'v> = (&'static str, &'v dyn Fn(&mut Case), fn(&Report, &Report) -> Option<String>);

@@ -14,7 +14,7 @@
 use super::Stop;
 use super::atom::Atom;
 use super::condition::{Condition, ConditionId};
-use super::id::TermRef;
+use super::id::{AtomId, TermRef};
 use super::polynomial::{Key, PolynomialId, Term, add, as_number, negated, number};
 use super::prover::Prover;
 use super::table::Table;
@@ -140,7 +140,10 @@ impl Prover<'_> {
             for (keys, payloads) in
                 [([low, high], [of_low, of_high]), ([&opposite[0], &opposite[1]], [of_high, of_low])]
             {
-                if let Some(list) = self.merged_lists(&results, keys, payloads)? {
+                if let Some(list) = self.merged_lists(&results, keys, payloads)?
+                    // A choice by one comparison is its own form.
+                    && (list.keys.len() > 2 || !is_plain)
+                {
                     return self.form_of_first_largest(list).map(Some);
                 }
             }
@@ -410,6 +413,15 @@ impl Prover<'_> {
 
     /// The arms of a maximum, or the value itself.
     fn keys_of(&mut self, value: &[Term]) -> Result<Vec<PolynomialId>, Stop> {
+        if let [term] = value
+            && let Some(atom) = self.table.plain_atom(term)
+            && let Some(arms) = self.table.atom(atom).arms()
+            && arms.len() <= MAX_KEYS
+            && arms.iter().all(|arm| self.table.is_plain(*arm))
+        {
+            // Sorted, as the arms of every maximum.
+            return Ok(arms.to_vec());
+        }
         let mut keys = Vec::new();
         let mut open = vec![value.to_vec()];
         while let Some(arm) = open.pop() {
@@ -469,19 +481,10 @@ impl Prover<'_> {
         } else if kept.keys.len() == 2 || !self.tactic.indicators && kept.keys.len() <= MAX_SHOWN {
             self.running_search(&kept)?
         } else {
-            // A part that all keys share, and a positive factor, make no difference.
-            let keys = kept.keys.iter().map(|key| self.table.polynomials.shared_terms(*key).to_vec());
-            let keys: Vec<Vec<Term>> = keys.collect();
-            self.charge(keys.len() as u64)?;
-            let opposite = negated(&self.table.shared_part(&keys));
-            let keys = keys.iter().map(|key| add(key, &opposite)).collect();
-            let (_, keys) = self.take_positive_factor(keys)?;
-            let mut pairs = Vec::with_capacity(keys.len());
-            for (key, payload) in keys.into_iter().zip(kept.payloads.iter()) {
-                let key = self.plain(key)?;
-                pairs.push((self.table.polynomial(&key), *payload));
-            }
-            self.table.atom_term(Atom::FirstLargest(pairs.into()))
+            let keys = self.normalized_keys(&kept)?;
+            let pairs = keys.into_iter().zip(kept.payloads.iter().copied());
+            let pairs: Rc<[(PolynomialId, PolynomialId)]> = pairs.collect();
+            self.table.atom_term(Atom::FirstLargest(pairs))
         };
         if list.keys.len() > 2 {
             let id = self.table.polynomial(&form);
@@ -489,6 +492,25 @@ impl Prover<'_> {
             self.forms.first_largest.insert(id, list);
         }
         Ok(form)
+    }
+
+    /// The keys without a part that all share, and without a positive factor: neither makes a difference.
+    fn normalized_keys(&mut self, list: &FirstLargest) -> Result<Vec<PolynomialId>, Stop> {
+        self.charge(list.keys.len() as u64)?;
+        if list.keys.iter().all(|key| self.table.is_plain(*key)) {
+            return Ok(list.keys.to_vec());
+        }
+        let keys = list.keys.iter().map(|key| self.table.polynomials.shared_terms(*key).to_vec());
+        let keys: Vec<Vec<Term>> = keys.collect();
+        let opposite = negated(&self.table.shared_part(&keys));
+        let keys = keys.iter().map(|key| add(key, &opposite)).collect();
+        let (_, keys) = self.take_positive_factor(keys)?;
+        let mut normalized = Vec::with_capacity(keys.len());
+        for key in keys {
+            let key = self.plain(key)?;
+            normalized.push(self.table.polynomial(&key));
+        }
+        Ok(normalized)
     }
 
     /// A list without keys that are never the first largest in the current case, as far as signs tell.
@@ -585,6 +607,25 @@ impl Table {
         // Where payloads are equal, either is the result.
         all.sort_by(|a, b| if order == Ordering::Less { a.0.cmp(&b.0) } else { b.0.cmp(&a.0) });
         Some(FirstLargest::of(all.into_iter().map(|(_, key, payload)| (key, payload))))
+    }
+
+    /// The atom that a term is, if it is nothing else.
+    fn plain_atom(&self, term: &Term) -> Option<AtomId> {
+        if !term.coefficient.is_one() || term.exponent() != PolynomialId::ZERO {
+            return None;
+        }
+        match *self.monomials.factors(term.monomial()) {
+            [(atom, 1)] => Some(atom),
+            _ => None,
+        }
+    }
+
+    /// Whether a sum is one atom and no maximum: several different ones share nothing.
+    fn is_plain(&self, sum: PolynomialId) -> bool {
+        match self.polynomials.terms(sum) {
+            [term] => self.plain_atom(term).is_some_and(|atom| self.atom(atom).arms().is_none()),
+            _ => false,
+        }
     }
 
     /// The condition and the two numbers of a choice between numbers.

@@ -339,7 +339,12 @@ impl Prover<'_> {
     }
 
     /// A sum with positive powers of an atom replaced, in exponents too.
-    fn replaced(&mut self, terms: &[Term], atom: AtomId, value: &[Term]) -> Result<Vec<Term>, Stop> {
+    pub(super) fn replaced(
+        &mut self,
+        terms: &[Term],
+        atom: AtomId,
+        value: &[Term],
+    ) -> Result<Vec<Term>, Stop> {
         let mut out = Vec::with_capacity(terms.len());
         for term in terms {
             let term = &self.replaced_in_exponent(term, atom, value)?;

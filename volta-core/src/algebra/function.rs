@@ -228,6 +228,12 @@ impl Prover<'_> {
         if let Some(value) = self.choice_of_candidate((at, &condition), [a, b], values)? {
             return Ok(value);
         }
+        if total
+            && self.tactic.indicators
+            && let Some(value) = self.choice_by_value(&condition, &when_true, &when_false)?
+        {
+            return Ok(value);
+        }
         self.choice_between(condition, when_true, when_false, total)
     }
 
@@ -282,7 +288,7 @@ impl Prover<'_> {
     }
 
     /// 1 where a condition holds, else 0. Conditions that are joined are products of others, `[c ∧ d] = [c]·[d]`.
-    fn indicator(&mut self, condition: &ConditionId, depth: u32) -> Result<Vec<Term>, Stop> {
+    pub(super) fn indicator(&mut self, condition: &ConditionId, depth: u32) -> Result<Vec<Term>, Stop> {
         self.charge(1)?;
         let inverse = |own: &[Term]| add(&number(Rational::ONE), &negated(own));
         match self.table.conditions.get(condition).clone() {
@@ -462,8 +468,7 @@ impl Prover<'_> {
         if signs == Signs::ZERO || signs.excludes_zero() {
             return Ok(self.table.known(signs == Signs::ZERO));
         }
-        let gap = self.table.unit_leading(gap, false);
-        Ok(self.table.intern_condition(Condition::Zero(gap)))
+        Ok(self.table.zero(gap))
     }
 
     /// `b − a`
@@ -487,6 +492,12 @@ impl Table {
         let sum = self.unit_leading(sum, true);
         let condition = self.intern_condition(Condition::Positive(sum));
         if negated { self.not(condition) } else { condition }
+    }
+
+    /// The condition that a sum is zero.
+    pub(super) fn zero(&mut self, sum: Vec<Term>) -> ConditionId {
+        let sum = self.unit_leading(sum, false);
+        self.intern_condition(Condition::Zero(sum))
     }
 
     /// A choice that is not rewritten.
@@ -558,7 +569,7 @@ impl Table {
     }
 
     /// Whether a sum has no signs that none of two others has, and no wider bounds.
-    fn keeps_bounds(&self, sum: &[Term], arms: [&[Term]; 2]) -> bool {
+    pub(super) fn keeps_bounds(&self, sum: &[Term], arms: [&[Term]; 2]) -> bool {
         let signs = self.signs_of(arms[0]) | self.signs_of(arms[1]);
         let bounds = self.bounds_of(arms[0]).zip(self.bounds_of(arms[1]));
         let within = bounds.is_none_or(|(a, b)| {

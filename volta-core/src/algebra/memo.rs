@@ -1,6 +1,7 @@
 //! The memoized forms of a prover.
 
 use super::arg_max::FirstLargest;
+use super::by_value::ByValue;
 use super::id::{AtomId, TermRef};
 use super::interner::bytes_of;
 use super::linear_sum::LinearSum;
@@ -35,6 +36,8 @@ pub(super) struct Forms {
     pub(super) choices: FxHashMap<TermRef, Option<(TermId, Term)>>,
     /// The lists whose first largest key has this payload.
     pub(super) first_largest: FxHashMap<PolynomialId, FirstLargest>,
+    /// Forms that are choices by the value of an integer.
+    pub(super) by_value: FxHashMap<PolynomialId, ByValue>,
     /// Sums of choices as parts under scales.
     pub(super) chosen_sums: FxHashMap<TermRef, Option<Parts>>,
     /// Maxima and minima of many terms, by these terms in order: lanes that exchange theirs combine the same terms in
@@ -65,6 +68,7 @@ impl Forms {
             + bytes_of(&self.expansions)
             + bytes_of(&self.choices)
             + bytes_of(&self.first_largest)
+            + bytes_of(&self.by_value)
             + bytes_of(&self.chosen_sums)
     }
 }

@@ -27,6 +27,7 @@ mod analysis;
 mod arg_max;
 mod atom;
 mod bitwise;
+mod by_value;
 mod canon;
 mod case;
 mod cases;

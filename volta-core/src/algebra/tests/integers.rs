@@ -490,7 +490,7 @@ fn executed(side: &Side, term: TermId, point: &[i128]) -> Rational {
 }
 
 /// The value of a form.
-fn formed(prover: &Prover<'_>, terms: &[Term], point: &[i128]) -> Rational {
+pub(super) fn formed(prover: &Prover<'_>, terms: &[Term], point: &[i128]) -> Rational {
     let table = &prover.table;
     let inside = |id: PolynomialId| formed(prover, table.polynomials.terms(id), point);
     let mut sum = Rational::ZERO;
@@ -507,6 +507,12 @@ fn formed(prover: &Prover<'_>, terms: &[Term], point: &[i128]) -> Rational {
                 Atom::Apply(TermOp::Trunc, argument) => inside(*argument).trunc(),
                 Atom::Apply(TermOp::RoundEven, argument) => inside(*argument).round_even(),
                 Atom::BitAnd(a, b) => (natural(&inside(*a)) & natural(&inside(*b))).into(),
+                Atom::FirstLargest(list) => {
+                    let keys: Vec<Rational> = list.iter().map(|(key, _)| inside(*key)).collect();
+                    let largest = keys.iter().max().expect("a key");
+                    let first = keys.iter().position(|key| key == largest).expect("a largest key");
+                    inside(list[first].1)
+                }
                 Atom::Select(condition, then, otherwise) => {
                     inside(if holds(prover, condition, point) { *then } else { *otherwise })
                 }

@@ -1,5 +1,7 @@
 //! The prover on terms built by hand: what must be proved, and for every law a case that must not be.
 
+mod arg_max;
+mod by_value;
 mod digests;
 mod exponentials;
 mod field;

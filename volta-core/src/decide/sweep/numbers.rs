@@ -217,7 +217,16 @@ impl<'s, 'c> Numbers<'s, 'c> {
     fn operand(&mut self, side: usize, term: TermId, names: &FxHashMap<TermId, TermId>) -> Option<Shape> {
         match term.kind() {
             TermKind::Lane(..) => match names.get(&term) {
-                Some(name) => Some(self.of(Made::Leaf(*name), Everywhere::Finite)),
+                Some(name) => {
+                    let is_total = self.analysis[side].is_total(term);
+                    let everywhere = if is_total { Everywhere::Finite } else { Everywhere::Unknown };
+                    let shape = self.of(Made::Leaf(*name), everywhere);
+                    if !is_total {
+                        // The other side may compute the same value by other operations, which have one everywhere.
+                        self.everywhere[shape as usize] = Everywhere::Unknown;
+                    }
+                    Some(shape)
+                }
                 None => self.shapes[side][self.sides[side].position(term)?],
             },
             TermKind::Input { .. } => Some(self.of(Made::Leaf(term), Everywhere::Finite)),

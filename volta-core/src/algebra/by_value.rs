@@ -1,0 +1,173 @@
+//! Choices by the value of one integer: `i = 3 ? a : (i = 5 ? b : c)`, as searches and lookups in tables make them.
+//!
+//! At most one of the conditions holds, so such a choice is linear in their indicators, `c + [i = 3]·(a − c) +
+//! [i = 5]·(b − c)`, without products of them. If all values of the integer but a few are compared, what is left is that
+//! of these, and the sum has a part for each value, as one over masks has. So a search, in whatever order it compares, a
+//! lookup and a masked sum have one form, in time linear in the table for each step. Where the integer has not a value,
+//! its indicator is 0: what is read for a label that is ignored makes no difference.
+
+use super::Stop;
+use super::atom::Atom;
+use super::condition::{Condition, ConditionId};
+use super::polynomial::{Key, PolynomialId, Term, add, negated, number};
+use super::prover::Prover;
+use crate::number::Rational;
+use std::rc::Rc;
+
+/// Longer tables are choices.
+const MAX_VALUES: i128 = 4_096;
+/// What is left for more values of the integer is one value.
+const MAX_MISSING: i128 = 4;
+
+/// The values of an expression by the value of an integer.
+#[derive(Clone, Debug)]
+pub(super) struct ByValue {
+    /// The integer, as a sum without a constant.
+    of: PolynomialId,
+    /// The value of the integer and that of the expression, in order.
+    entries: Rc<[(i128, PolynomialId)]>,
+    /// The value of the expression elsewhere.
+    elsewhere: PolynomialId,
+}
+
+impl ByValue {
+    /// The same with another entry.
+    fn with(&self, at: i128, value: PolynomialId) -> ByValue {
+        let mut entries = self.entries.to_vec();
+        match self.place(at) {
+            Ok(place) => entries[place].1 = value,
+            Err(place) => entries.insert(place, (at, value)),
+        }
+        ByValue { entries: entries.into(), ..*self }
+    }
+
+    /// The same where few values of the integer, from `low` to `high`, have no entry: they get one.
+    fn completed(self, low: i128, high: i128) -> ByValue {
+        if self.entries.len() as i128 + MAX_MISSING <= high - low {
+            return self;
+        }
+        let missing: Vec<i128> = (low..=high).filter(|value| self.place(*value).is_err()).collect();
+        missing.into_iter().fold(self, |list, value| list.with(value, list.elsewhere))
+    }
+
+    fn place(&self, at: i128) -> Result<usize, usize> {
+        self.entries.binary_search_by_key(&at, |(own, _)| *own)
+    }
+}
+
+impl Prover<'_> {
+    /// The form of a choice by whether an integer has a value; both arms always have a value. `None` if it is not one
+    /// of several by the same integer.
+    pub(super) fn choice_by_value(
+        &mut self,
+        condition: &ConditionId,
+        when_true: &[Term],
+        when_false: &[Term],
+    ) -> Result<Option<Vec<Term>>, Stop> {
+        let conditions = &self.table.conditions;
+        let (compared, arms) = if let Condition::Zero(compared) = conditions.get(condition) {
+            (*compared, [when_true, when_false])
+        } else if let Condition::Not(inner) = conditions.get(condition)
+            && let Condition::Zero(compared) = conditions.get(inner)
+        {
+            (*compared, [when_false, when_true])
+        } else {
+            return Ok(None);
+        };
+        let Some((of, at)) = self.integer_compared(compared) else { return Ok(None) };
+        let Some((low, high)) = self.range_of(of) else { return Ok(None) };
+        if !(low..=high).contains(&at) {
+            return Ok(None);
+        }
+        let [value, rest] = arms.map(|arm| self.table.polynomial(arm));
+        let known = self.forms.by_value.get(&rest).filter(|known| known.of == of).cloned();
+        let is_first = known.is_none();
+        let elsewhere = if is_first { self.without_indicator(condition, arms[1])? } else { Vec::new() };
+        let list = match known {
+            Some(known) => known,
+            None => ByValue { of, entries: Rc::new([]), elsewhere: self.table.polynomial(&elsewhere) },
+        };
+        let list = list.with(at, value).completed(low, high);
+        let form = if is_first {
+            let condition = self.table.zero(self.table.polynomials.shared_terms(compared).to_vec());
+            self.choice_between(condition, arms[0].to_vec(), elsewhere, true)?
+        } else {
+            let form = self.form_by_value(&list, low, high)?;
+            if !self.table.keeps_bounds(&form, arms) {
+                return Ok(None);
+            }
+            form
+        };
+        let id = self.table.polynomial(&form);
+        self.forms.listed_bytes += size_of_val(&*list.entries) as u64;
+        self.forms.by_value.insert(id, list);
+        Ok(Some(form))
+    }
+
+    /// A sum where a condition that an integer has a value, or its negation, says that it has another.
+    fn without_indicator(&mut self, condition: &ConditionId, sum: &[Term]) -> Result<Vec<Term>, Stop> {
+        let condition = match self.table.conditions.get(condition) {
+            Condition::Not(inner) => inner.clone(),
+            Condition::Known(_)
+            | Condition::Positive(_)
+            | Condition::Zero(_)
+            | Condition::And(..)
+            | Condition::Xor(..) => condition.clone(),
+        };
+        let indicator = self.indicator(&condition, 0)?;
+        match indicator[..] {
+            [Term { key, .. }] => match *self.table.monomials.factors(key.monomial()) {
+                [(atom, 1)] if matches!(self.table.atom(atom), Atom::Select(..)) => {
+                    self.replaced(sum, atom, &[])
+                }
+                _ => Ok(sum.to_vec()),
+            },
+            _ => Ok(sum.to_vec()),
+        }
+    }
+
+    fn form_by_value(&mut self, list: &ByValue, low: i128, high: i128) -> Result<Vec<Term>, Stop> {
+        self.charge(list.entries.len() as u64)?;
+        let terms = |prover: &Self, id| prover.table.polynomials.shared_terms(id).to_vec();
+        let are_all = list.entries.len() as i128 == high - low + 1;
+        if let [(_, first), rest @ ..] = &*list.entries
+            && are_all
+            && rest.iter().all(|(_, value)| value == first)
+        {
+            return Ok(terms(self, *first));
+        }
+        let elsewhere = if are_all { Vec::new() } else { terms(self, list.elsewhere) };
+        let of = terms(self, list.of);
+        let mut parts = elsewhere.clone();
+        for (at, value) in list.entries.iter() {
+            let gap = add(&terms(self, *value), &negated(&elsewhere));
+            if gap.is_empty() {
+                continue;
+            }
+            let condition = self.table.zero(add(&of, &number(Rational::from_i128(-at))));
+            let indicator = self.indicator(&condition, 0)?;
+            parts.extend(self.multiply(&indicator, &gap)?);
+        }
+        super::polynomial::collect(&mut parts);
+        Ok(parts)
+    }
+
+    /// The integer and its value where a sum is zero.
+    fn integer_compared(&mut self, sum: PolynomialId) -> Option<(PolynomialId, i128)> {
+        let terms = self.table.polynomials.shared_terms(sum);
+        let (constant, rest): (Vec<Term>, Vec<Term>) =
+            terms.iter().cloned().partition(|term| term.key == Key::ONE);
+        if rest.is_empty() || !self.table.is_whole(&rest) {
+            return None;
+        }
+        let at = constant.first().map_or(Rational::ZERO, |term| -&term.coefficient);
+        Some((self.table.polynomial(&rest), at.to_i128()?))
+    }
+
+    /// The least and the greatest value of an integer with few values, but more than two.
+    fn range_of(&self, of: PolynomialId) -> Option<(i128, i128)> {
+        let (low, high) = self.table.bounds_of(self.table.polynomials.terms(of))?;
+        let (low, high) = (low.ceil().to_i128()?, high.floor().to_i128()?);
+        (2..MAX_VALUES).contains(&high.checked_sub(low)?).then_some((low, high))
+    }
+}
