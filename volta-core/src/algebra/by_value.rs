@@ -64,16 +64,8 @@ impl Prover<'_> {
         when_true: &[Term],
         when_false: &[Term],
     ) -> Result<Option<Vec<Term>>, Stop> {
-        let conditions = &self.table.conditions;
-        let (compared, arms) = if let Condition::Zero(compared) = conditions.get(condition) {
-            (*compared, [when_true, when_false])
-        } else if let Condition::Not(inner) = conditions.get(condition)
-            && let Condition::Zero(compared) = conditions.get(inner)
-        {
-            (*compared, [when_false, when_true])
-        } else {
-            return Ok(None);
-        };
+        let Some((is_at, compared)) = self.zero_compared(condition) else { return Ok(None) };
+        let arms = if is_at == *condition { [when_true, when_false] } else { [when_false, when_true] };
         let Some((of, at)) = self.integer_compared(compared) else { return Ok(None) };
         let Some((low, high)) = self.range_of(of) else { return Ok(None) };
         if !(low..=high).contains(&at) {
@@ -82,15 +74,13 @@ impl Prover<'_> {
         let [value, rest] = arms.map(|arm| self.table.polynomial(arm));
         let known = self.forms.by_value.get(&rest).filter(|known| known.of == of).cloned();
         let is_first = known.is_none();
-        let elsewhere = if is_first { self.without_indicator(condition, arms[1])? } else { Vec::new() };
         let list = match known {
             Some(known) => known,
-            None => ByValue { of, entries: Rc::new([]), elsewhere: self.table.polynomial(&elsewhere) },
+            None => ByValue { of, entries: Rc::new([]), elsewhere: rest },
         };
         let list = list.with(at, value).completed(low, high);
         let form = if is_first {
-            let condition = self.table.zero(self.table.polynomials.shared_terms(compared).to_vec());
-            self.choice_between(condition, arms[0].to_vec(), elsewhere, true)?
+            self.choice_between(is_at, arms[0].to_vec(), arms[1].to_vec(), true)?
         } else {
             let form = self.form_by_value(&list, low, high)?;
             if !self.table.keeps_bounds(&form, arms) {
@@ -104,26 +94,40 @@ impl Prover<'_> {
         Ok(Some(form))
     }
 
-    /// A sum where a condition that an integer has a value, or its negation, says that it has another.
-    fn without_indicator(&mut self, condition: &ConditionId, sum: &[Term]) -> Result<Vec<Term>, Stop> {
-        let condition = match self.table.conditions.get(condition) {
-            Condition::Not(inner) => inner.clone(),
+    /// The condition that a sum is zero, which a condition is or negates, and the sum.
+    fn zero_compared(&self, condition: &ConditionId) -> Option<(ConditionId, PolynomialId)> {
+        let conditions = &self.table.conditions;
+        let is_zero = match conditions.get(condition) {
+            Condition::Not(inner) => inner,
             Condition::Known(_)
             | Condition::Positive(_)
             | Condition::Zero(_)
             | Condition::And(..)
-            | Condition::Xor(..) => condition.clone(),
+            | Condition::Xor(..) => condition,
         };
-        let indicator = self.indicator(&condition, 0)?;
-        match indicator[..] {
-            [Term { key, .. }] => match *self.table.monomials.factors(key.monomial()) {
-                [(atom, 1)] if matches!(self.table.atom(atom), Atom::Select(..)) => {
-                    self.replaced(sum, atom, &[])
-                }
-                _ => Ok(sum.to_vec()),
-            },
-            _ => Ok(sum.to_vec()),
+        if let Condition::Zero(sum) = conditions.get(is_zero) { Some((is_zero.clone(), *sum)) } else { None }
+    }
+
+    /// The arms of a choice, without the indicator of its condition in the arm where it is 0.
+    pub(super) fn without_indicator(
+        &mut self,
+        condition: &ConditionId,
+        mut arms: [Vec<Term>; 2],
+    ) -> Result<[Vec<Term>; 2], Stop> {
+        let Some((is_at, compared)) = self.zero_compared(condition) else { return Ok(arms) };
+        let elsewhere = usize::from(is_at == *condition);
+        // The arm may itself be a list, whose entry for this value is replaced.
+        let id = self.table.polynomial(&arms[elsewhere]);
+        if self.forms.by_value.contains_key(&id) || self.integer_compared(compared).is_none() {
+            return Ok(arms);
         }
+        if let [Term { key, .. }] = self.indicator(&is_at, 0)?[..]
+            && let [(atom, 1)] = *self.table.monomials.factors(key.monomial())
+            && let Atom::Select(..) = self.table.atom(atom)
+        {
+            arms[elsewhere] = self.replaced(&arms[elsewhere], atom, &[])?;
+        }
+        Ok(arms)
     }
 
     fn form_by_value(&mut self, list: &ByValue, low: i128, high: i128) -> Result<Vec<Term>, Stop> {

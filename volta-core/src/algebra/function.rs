@@ -228,10 +228,11 @@ impl Prover<'_> {
         if let Some(value) = self.choice_of_candidate((at, &condition), [a, b], values)? {
             return Ok(value);
         }
-        if total
-            && self.tactic.indicators
-            && let Some(value) = self.choice_by_value(&condition, &when_true, &when_false)?
-        {
+        if !self.tactic.indicators {
+            return self.choice_between(condition, when_true, when_false, total);
+        }
+        let [when_true, when_false] = self.without_indicator(&condition, [when_true, when_false])?;
+        if total && let Some(value) = self.choice_by_value(&condition, &when_true, &when_false)? {
             return Ok(value);
         }
         self.choice_between(condition, when_true, when_false, total)
