@@ -527,7 +527,8 @@ impl UnderGuards<'_> {
         let Indexed { index, scale, offset } = self.indexed_under_guard(lane, address);
         let values = self.values_under_guard(lane, index, *left);
         let most = values.as_ref().map_or(*left + 1, Vec::len);
-        if let Some((key, addresses)) = self.places_by_integers(lane, (bytes, address), index)
+        if most > 1
+            && let Some((key, addresses)) = self.places_by_integers(lane, (bytes, address), index)
             && (1..most).contains(&addresses.len())
         {
             *left -= addresses.len();
