@@ -452,10 +452,14 @@ impl Prover<'_> {
         [[first, second], [second, first]].into_iter().find_map(|[low, high]| {
             let gap = self.table.gap(low, high);
             let positive = self.table.positive(gap);
-            let [when_high, when_low] = match self.table.conditions.get(&positive) {
-                _ if positive == chosen => numbers.clone(),
-                Condition::Not(inner) if *inner == chosen => [numbers[1].clone(), numbers[0].clone()],
-                _ => return None,
+            let [when_high, when_low] = if positive == chosen {
+                numbers.clone()
+            } else if let Condition::Not(inner) = self.table.conditions.get(&positive)
+                && *inner == chosen
+            {
+                [numbers[1].clone(), numbers[0].clone()]
+            } else {
+                return None;
             };
             let payloads = [when_low, when_high].map(|value| self.table.polynomial(&number(value)));
             Some(FirstLargest { keys: [low, high].into(), payloads: payloads.into() })

@@ -155,10 +155,7 @@ impl Numbers<'_, '_> {
         } else if op == TermOp::Fma {
             product().plus(known(c))
         } else if op == TermOp::Exp2 {
-            match known(a) {
-                Everywhere::Infinite { negative: true } => Everywhere::Finite,
-                other => other,
-            }
+            if known(a) == (Everywhere::Infinite { negative: true }) { Everywhere::Finite } else { known(a) }
         } else if matches!(op, TermOp::Max | TermOp::Min) {
             match [known(a), known(b)] {
                 [Everywhere::Finite, Everywhere::Finite] => Everywhere::Finite,
@@ -310,7 +307,7 @@ impl Numbers<'_, '_> {
                     }
                     [None, None] => parts.push(Part { factor: Factor::Product(a, b), is_negative, power }),
                     [Some(own), Some(other)] => {
-                        let both = joined(&*self.exponent(own)?, &*self.exponent(other)?);
+                        let both = joined(&self.exponent(own)?, &self.exponent(other)?);
                         let power = Some(scaled(power, both));
                         parts.push(Part { factor: Factor::One, is_negative, power });
                     }
