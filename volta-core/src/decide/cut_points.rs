@@ -41,11 +41,19 @@ enum InTermsOfCuts {
 /// Fewer elements are compared with one another first, whatever they share.
 const MANY_ELEMENTS: usize = 1 << 12;
 
+/// Elements of a row, with what they share, are of at most so many terms each.
+const MOST_TERMS_AN_ELEMENT: usize = 1 << 8;
+
 /// Whether all elements are few operations on what many of them share, on both sides, as those of a long row are.
 pub(super) fn are_of_one_row(stores: &[&Store], roots: &[Vec<TermId>]) -> bool {
     let [first, second] = stores else { return false };
     // Stores of one size may hold the same terms, which their classes show.
     if first.len() == second.len() || roots.iter().any(|roots| roots.len() < MANY_ELEMENTS) {
+        return false;
+    }
+    // Where each element has many terms of its own, looking at all of them would be in vain.
+    let has_few = |side: usize| stores[side].len() * Lane::COUNT <= roots[side].len() * MOST_TERMS_AN_ELEMENT;
+    if !has_few(0) || !has_few(1) {
         return false;
     }
     let is_short = |side: usize| {
