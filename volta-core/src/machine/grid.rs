@@ -150,28 +150,30 @@ fn run_cta(launch: &Launch<'_>, options: &Options, cta: u64, beside: Beside<'_>)
         return run;
     }
     let mut run = CtaRun::new();
-    let attempt = |run: &mut CtaRun, mode| {
+    let attempt_as = |run: &mut CtaRun, mode| {
         run.done = attempt(launch, options, cta, mode, (beside, run), &mut Tickets::default())
     };
     if !options.exact_clocks && launch.ranks() == 1 && !launch.overlaps {
-        attempt(&mut run, Mode::Lockstep);
+        attempt_as(&mut run, Mode::Lockstep);
         if let Err(Stop::Fault(_) | Stop::Possible(_) | Stop::Missing(_)) = run.done {
             // Of several faults, the one reported is the first when warps run one after the other.
-            let together = std::mem::replace(&mut run.done, Err(Stop::NeedVectorClocks));
-            attempt(&mut run, Mode::WarpByWarp);
-            if reads_unwritten(&run.done) && is_race(&together) {
-                run.done = together;
-            }
+            attempt_as(&mut run, Mode::WarpByWarp);
         }
     }
     if let Err(Stop::NeedVectorClocks) = run.done {
-        attempt(&mut run, Mode::VectorClocks);
+        attempt_as(&mut run, Mode::VectorClocks);
     }
-    if reads_unwritten(&run.done)
-        && options.schedule == Schedule::InOrder
-        && let Some(race) = race_instead(launch, options, cta, beside)
-    {
-        run.done = Err(race);
+    if is_fault(&run.done, FaultKind::Uninitialised) && options.schedule == Schedule::InOrder {
+        // A later warp may write what is read. Where the value is needed at once, that write is not executed any more;
+        // with the last warp first, it comes before, and the two race.
+        let options = Options { schedule: Schedule::Reversed, ..options.clone() };
+        let mut other = CtaRun::new();
+        let tickets = &mut Tickets::default();
+        let done = attempt(launch, &options, cta, Mode::VectorClocks, (beside, &mut other), tickets);
+        if is_fault(&done, FaultKind::Race) {
+            run.done = done;
+            run.relied.merge(other.relied);
+        }
     }
     if let Some((pool, number)) = beside.pool {
         pool.leave(number, run.taken.held.total());
@@ -180,20 +182,6 @@ fn run_cta(launch: &Launch<'_>, options: &Options, cta: u64, beside: Beside<'_>)
     run
 }
 
-fn reads_unwritten(done: &Result<Ran, Stop>) -> bool {
-    matches!(done, Err(Stop::Fault(fault)) if fault.kind == FaultKind::Uninitialised)
-}
-
-fn is_race(done: &Result<Ran, Stop>) -> bool {
-    matches!(done, Err(Stop::Fault(fault)) if fault.kind == FaultKind::Race)
-}
-
-/// A race of a CTA in which something is read that nothing has written yet: another warp may write it later, and where
-/// the value is needed at once, that write is not executed any more. With the last warp first, it comes before.
-fn race_instead(launch: &Launch<'_>, options: &Options, cta: u64, beside: Beside<'_>) -> Option<Stop> {
-    let options = Options { schedule: Schedule::Reversed, ..options.clone() };
-    let mut run = CtaRun::new();
-    let run = (beside, &mut run);
-    let done = attempt(launch, &options, cta, Mode::VectorClocks, run, &mut Tickets::default());
-    if is_race(&done) { done.err() } else { None }
+fn is_fault(done: &Result<Ran, Stop>, kind: FaultKind) -> bool {
+    matches!(done, Err(Stop::Fault(fault)) if fault.kind == kind)
 }

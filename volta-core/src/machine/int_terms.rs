@@ -295,7 +295,10 @@ impl IntTerms<'_> {
                 let then = self.residue(choice.then, bytes)?;
                 let otherwise = self.residue(choice.otherwise, bytes)?;
                 let chosen = self.chosen(choice.condition, then, otherwise);
-                self.packed.integers.insert((index, bytes), chosen);
+                // What is known only under a supposition does not outlast it.
+                if !self.ranges.is_supposing() {
+                    self.packed.integers.insert((index, bytes), chosen);
+                }
                 Some(chosen)
             }
             SymKind::Real(Format::F32, term) if bytes <= 4 => {
