@@ -126,15 +126,25 @@ def test_other_threads_go_on():
             ticks.append(time.monotonic())
             time.sleep(0.001)
 
-    again = "again: add.u32 %i, %i, 1; setp.lt.u32 %p, %i, 200000; @%p bra again;"
-    loop = kernel("loop", f".reg .pred %p; .reg .b32 %i; mov.u32 %i, 0; {again}")
+    def seconds_of(rounds):
+        again = f"again: add.u32 %i, %i, 1; setp.lt.u32 %p, %i, {rounds}; @%p bra again;"
+        loop = kernel("loop", f".reg .pred %p; .reg .b32 %i; mov.u32 %i, 0; {again}")
+        begin = time.monotonic()
+        volta.check(volta.Kernel(loop, block=64), params=PARAMS, options={"max_instructions": 10**12})
+        return begin, time.monotonic()
+
     clock = threading.Thread(target=tick)
     clock.start()
-    begin = time.monotonic()
-    volta.check(volta.Kernel(loop, block=64), params=PARAMS)
-    end = time.monotonic()
-    done.set()
-    clock.join()
+    try:
+        # On any machine, one call that lasts some time.
+        rounds = 200_000
+        begin, end = seconds_of(rounds)
+        while end - begin < 0.2:
+            rounds *= 2
+            begin, end = seconds_of(rounds)
+    finally:
+        done.set()
+        clock.join()
     # A tick before it and one behind it would be all, if the other thread had to wait.
     assert sum(begin < at < end for at in ticks) > 10, end - begin
 

@@ -22,6 +22,7 @@ use crate::number::Rational;
 use crate::number::signs::Signs;
 use crate::term::{Kind, Piecewise, Predicate, TermId, TermOp, View};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 use std::cmp::Ordering;
 use std::rc::Rc;
 
@@ -34,7 +35,7 @@ const MAX_COMPARED: usize = 4;
 /// Conditions are followed to this depth.
 const MAX_DEPTH: u32 = 16;
 /// Choices within what a condition compares are followed to this depth.
-const MAX_NESTED: u32 = 2;
+const MAX_NESTED: u32 = 3;
 
 /// Keys with their payloads. It stands for the payload of the first key that is largest.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,20 +88,44 @@ enum Tie {
 }
 
 impl Prover<'_> {
-    /// A choice between the candidates of such a search: the larger value, or its payload. `None` if it is none.
+    /// A choice between the candidates of such a search by one comparison: the larger value, or its payload. `None` if
+    /// it is none.
     pub(super) fn choice_of_candidate(
         &mut self,
-        condition: (TermRef, &ConditionId),
+        condition: TermRef,
         arms: [TermRef; 2],
         values: [&[Term]; 2],
     ) -> Result<Option<Vec<Term>>, Stop> {
-        let (at, condition) = condition;
-        let is_plain = matches!(self.table.conditions.get(condition), Condition::Positive(_));
         // A choice between two numbers has a form of its own, which is read again by `list_of`.
-        if is_plain && (values.iter().all(|value| as_number(value).is_some()) || !self.are_payloads(values)) {
+        if values.iter().all(|value| as_number(value).is_some()) || !self.are_payloads(values) {
             return Ok(None);
         }
-        match self.merged_candidates(at, arms, is_plain) {
+        self.candidate(&[condition], arms, true)
+    }
+
+    /// The same by several comparisons, before anything is known of the arms: a branch that leads to one arm in two
+    /// ways makes choices of which the inner one alone is no candidate, and has a large form.
+    pub(super) fn choice_by_comparisons(
+        &mut self,
+        at: TermRef,
+        condition: &ConditionId,
+        arms: [TermRef; 2],
+    ) -> Result<Option<Vec<Term>>, Stop> {
+        let nested = self.terms.conditions_to_same_arm(arms);
+        if nested.is_empty() && matches!(self.table.conditions.get(condition), Condition::Positive(_)) {
+            return Ok(None);
+        }
+        let conditions: SmallVec<[TermRef; 4]> = [at].into_iter().chain(nested).collect();
+        self.candidate(&conditions, arms, false)
+    }
+
+    fn candidate(
+        &mut self,
+        conditions: &[TermRef],
+        arms: [TermRef; 2],
+        is_plain: bool,
+    ) -> Result<Option<Vec<Term>>, Stop> {
+        match self.merged_candidates(conditions, arms, is_plain) {
             // What is not defined in one order may still be defined as a whole.
             Err(Stop::Undefined(_) | Stop::Unknown(_)) => Ok(None),
             found => found,
@@ -109,11 +134,12 @@ impl Prover<'_> {
 
     fn merged_candidates(
         &mut self,
-        condition: TermRef,
+        conditions: &[TermRef],
         arms: [TermRef; 2],
         is_plain: bool,
     ) -> Result<Option<Vec<Term>>, Stop> {
-        for (pair, tests_equality) in self.compared_in(condition, is_plain) {
+        let Some(condition) = conditions.first().copied() else { return Ok(None) };
+        for (pair, tests_equality) in self.compared_in(conditions, is_plain) {
             // Without a test whether they are equal, no payload decides between equal candidates.
             if !is_plain && !tests_equality {
                 continue;
@@ -151,19 +177,18 @@ impl Prover<'_> {
         Ok(None)
     }
 
-    /// The operands of the comparisons in a condition, and whether they are compared by more than one order: for
+    /// The operands of the comparisons in conditions, and whether they are compared by more than one order: for
     /// equality, or twice. What is compared with a number in one of several comparisons is no key.
-    fn compared_in(&self, condition: TermRef, is_plain: bool) -> Vec<([TermRef; 2], bool)> {
+    fn compared_in(&self, conditions: &[TermRef], is_plain: bool) -> Vec<([TermRef; 2], bool)> {
         let mut found: Vec<([TermRef; 2], bool)> = Vec::new();
-        let mut open = vec![(condition.term, 0)];
-        while let Some((term, depth)) = open.pop() {
-            let View::Apply(op, [a, b, c]) = self.terms.view(TermRef { store: condition.store, term }) else {
-                continue;
-            };
+        let mut open: Vec<(TermRef, u32)> = conditions.iter().rev().map(|at| (*at, 0)).collect();
+        while let Some((at, depth)) = open.pop() {
+            let View::Apply(op, operands) = self.terms.view(at) else { continue };
+            let [a, b, c] = operands.map(|term| TermRef { store: at.store, term });
             let is_deep = depth >= MAX_DEPTH;
             match op.kind() {
                 Kind::Condition(Predicate::Less | Predicate::LessEqual | Predicate::Equal) => {
-                    let pair = [a, b].map(|term| TermRef { store: condition.store, term });
+                    let pair = [a, b];
                     if !is_plain && pair.iter().any(|at| matches!(self.terms.view(*at), View::Constant(_))) {
                         continue;
                     }

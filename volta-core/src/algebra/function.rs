@@ -219,14 +219,19 @@ impl Prover<'_> {
             | Condition::And(..)
             | Condition::Xor(..) => {}
         }
+        if let Some(value) = self.choice_by_comparisons(at, &condition, [a, b])? {
+            return Ok(value);
+        }
         let total = [a, b].into_iter().all(|arm| self.terms.flags(arm) & PARTIAL == 0);
         let (when_true, when_false) = (self.argument(a)?, self.argument(b)?);
         if when_true == when_false {
             return Ok(when_true);
         }
-        let values = [&when_true[..], &when_false[..]];
-        if let Some(value) = self.choice_of_candidate((at, &condition), [a, b], values)? {
-            return Ok(value);
+        if matches!(self.table.conditions.get(&condition), Condition::Positive(_)) {
+            let values = [&when_true[..], &when_false[..]];
+            if let Some(value) = self.choice_of_candidate(at, [a, b], values)? {
+                return Ok(value);
+            }
         }
         if !self.tactic.indicators {
             return self.choice_between(condition, when_true, when_false, total);

@@ -7,6 +7,7 @@ use super::interner::bytes_of;
 use crate::number::signs::Signs;
 use crate::term::{Kind, Range, Ranges, Store, TermId, TermOp, View};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 /// A strict order of two terms: the first is smaller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +15,9 @@ pub(super) struct Order {
     pub(super) low: TermRef,
     pub(super) high: TermRef,
 }
+
+/// Choices within a choice are followed to this depth for the arms of the outer one.
+const MAX_WAYS: u32 = 2;
 
 /// The stores that a prover reads.
 pub(super) struct Terms<'s> {
@@ -118,6 +122,30 @@ impl<'s> Terms<'s> {
                 View::Apply(..) | View::Input { .. } | View::Constant(_) => return None,
             }
         }
+    }
+
+    /// The conditions of the choices that lead from one of two arms to the other one: `c ? a : (d ? a : b)`,
+    /// `c ? a : (d ? b : (e ? a : b))`. None where neither contains the other, as far as [`MAX_WAYS`] tells.
+    pub(super) fn conditions_to_same_arm(&self, [a, b]: [TermRef; 2]) -> SmallVec<[TermRef; 2]> {
+        let mut conditions = SmallVec::new();
+        if !self.lead_to(a, b, MAX_WAYS, &mut conditions) {
+            self.lead_to(b, a, MAX_WAYS, &mut conditions);
+        }
+        conditions
+    }
+
+    fn lead_to(&self, at: TermRef, arm: TermRef, most: u32, conditions: &mut SmallVec<[TermRef; 2]>) -> bool {
+        let View::Apply(TermOp::Select, operands) = self.view(at) else { return false };
+        let [condition, then, otherwise] = operands.map(|term| TermRef { store: at.store, term });
+        let before = conditions.len();
+        conditions.push(condition);
+        let found = [then, otherwise].contains(&arm)
+            || most > 1
+                && [then, otherwise].into_iter().any(|inner| self.lead_to(inner, arm, most - 1, conditions));
+        if !found {
+            conditions.truncate(before);
+        }
+        found
     }
 
     /// The strict order on which a choice depends, and its arms: where the order holds and where it does not.

@@ -67,6 +67,10 @@ pub(super) struct PackedValues {
     /// unrelated packs.
     pack_ids: HashTable<(u32, u32)>,
     choices: Vec<Choice>,
+    /// The bytes that hold each choice whole: its arms may be shared, so that looking at each path to them would not end.
+    widths: Vec<u8>,
+    /// The low bytes of choices, by their index and bytes.
+    narrow: FxHashMap<(u32, u32), Value>,
     answers: Vec<Answer>,
     tickets: Vec<Ticket>,
     /// Whether some choice has an undefined arm.
@@ -83,7 +87,8 @@ pub(super) struct PackedValues {
 impl PackedValues {
     /// Bytes that the table holds.
     pub(super) fn bytes(&self) -> u64 {
-        let by_value = self.choices.len() * size_of::<Choice>() + self.answers.len() * size_of::<Answer>();
+        let of_choices = self.choices.len() * (size_of::<Choice>() + 1) + 2 * self.narrow.capacity() * 24;
+        let by_value = of_choices + self.answers.len() * size_of::<Answer>();
         (self.packs.len() * 80
             + by_value
             + (self.lacking.capacity() + 2 * self.selects.capacity()) * 8
@@ -225,6 +230,8 @@ impl PackedValues {
             return choice.then;
         }
         let undefined = [choice.then, choice.otherwise].map(|arm| self.undefined_part(arm));
+        let widths = [choice.then, choice.otherwise].map(|arm| self.width(arm));
+        self.widths.push(widths[0].max(widths[1]) as u8);
         self.choices.push(choice);
         let index = self.choices.len() - 1;
         match undefined {
@@ -511,8 +518,14 @@ impl PackedValues {
             if self.fits(value, bytes) {
                 return value;
             }
+            let known = value.as_any_choice().map(|index| (index, bytes));
+            if let Some(narrow) = known.and_then(|known| self.narrow.get(&known)) {
+                return *narrow;
+            }
             let (then, otherwise) = (self.narrowed(then, bytes), self.narrowed(otherwise, bytes));
-            return self.choose(Choice { condition, then, otherwise });
+            let narrow = self.choose(Choice { condition, then, otherwise });
+            self.narrow.extend(known.map(|known| (known, narrow)));
+            return narrow;
         }
         if let Value::Sym(sym) = value
             && let SymKind::Answer(index) = sym.kind()
@@ -536,30 +549,32 @@ impl PackedValues {
         }
     }
 
-    /// Whether `bytes` bytes hold the whole value.
+    /// Whether `bytes` bytes hold the whole value; known bits are cut.
     pub(super) fn fits(&self, value: Value, bytes: u32) -> bool {
-        let Value::Sym(sym) = value else { return true };
+        matches!(value, Value::Bits(_)) || self.width(value) <= bytes
+    }
+
+    /// The number of bytes that hold the whole value.
+    fn width(&self, value: Value) -> u32 {
+        let of_bits = |bits: u64| (u64::BITS - bits.leading_zeros()).div_ceil(8);
+        let sym = match value {
+            Value::Sym(sym) => sym,
+            Value::Bits(bits) => return of_bits(bits),
+            Value::Undefined(_) => return 0,
+        };
         match sym.kind() {
-            SymKind::Real(format, _) => format.bytes() <= bytes,
-            SymKind::Half64(..) | SymKind::Pair(..) | SymKind::Fragment { .. } => bytes >= 4,
-            SymKind::Int(own, _) => own <= bytes,
-            SymKind::Packed(index) => {
-                self.packs[index as usize].iter().map(|piece| piece.bytes).sum::<u32>() <= bytes
-            }
+            SymKind::Real(format, _) => format.bytes(),
+            SymKind::Half64(..) | SymKind::Pair(..) | SymKind::Fragment { .. } => 4,
+            SymKind::Int(own, _) => own,
+            SymKind::Packed(index) => self.packs[index as usize].iter().map(|piece| piece.bytes).sum(),
             SymKind::Answer(index) => {
                 let Answer { if_over, if_not, .. } = self.answer(index);
-                (if_over | if_not) & !low_bytes(bytes) == 0
+                of_bits(if_over | if_not)
             }
             SymKind::Ticket(index) => {
-                self.ticket(index).numbers.iter().all(|number| number & !low_bytes(bytes) == 0)
+                of_bits(self.ticket(index).numbers.iter().fold(0, |all, number| all | number))
             }
-            SymKind::Choice(index) | SymKind::Partly(index) => {
-                let Choice { then, otherwise, .. } = self.choices[index as usize];
-                [then, otherwise].into_iter().all(|arm| match arm {
-                    Value::Bits(bits) => bits & !low_bytes(bytes) == 0,
-                    arm @ (Value::Sym(_) | Value::Undefined(_)) => self.fits(arm, bytes),
-                })
-            }
+            SymKind::Choice(index) | SymKind::Partly(index) => self.widths[index as usize].into(),
         }
     }
 

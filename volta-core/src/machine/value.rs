@@ -337,6 +337,17 @@ impl Value {
         }
     }
 
+    /// The index of the choice between two values that it is, if it is one.
+    #[inline]
+    pub(super) fn as_any_choice(self) -> Option<u32> {
+        match self {
+            Value::Sym(sym) if [TAG_CHOICE, TAG_PARTLY].contains(&(sym.0 >> TAG_SHIFT)) => {
+                Some((sym.0 & Sym::PAYLOAD) as u32)
+            }
+            Value::Sym(_) | Value::Bits(_) | Value::Undefined(_) => None,
+        }
+    }
+
     /// The index of the choice between two values of which one is undefined, if it is one.
     #[inline]
     pub(super) fn as_partly(self) -> Option<u32> {
