@@ -11,7 +11,7 @@ use std::time::Instant;
 use rustc_hash::FxHashMap;
 
 use crate::base::budget::Budgets;
-use crate::case::{Case, FormsWanted, KernelLaunch, Param, Schedule, Side, Step};
+use crate::case::{Case, FormsWanted, KernelLaunch, Options, Param, Schedule, Side, Step};
 use crate::conditions::{Conditions, Pair, Valued};
 use crate::machine::{Classes, CtaOfClass, Execution, FEWEST_CTAS, Output, OutputValue, Steps};
 use crate::term::{Store, Translation};
@@ -29,14 +29,11 @@ fn may_be_by_classes(case: &Case) -> bool {
     let are_many = sides().all(|side| kernel(side).is_some_and(|ctas| ctas >= FEWEST_CTAS));
     let has_iterations = sides().any(has_one_thread) && sides().all(|side| kernel(side).is_some());
     let options = &case.options;
-    let is_plain = !(options.every_cta
-        || options.every_element
-        || options.exact_clocks
-        || options.ieee
-        || options.access_patterns)
-        && options.shard.is_none()
-        && options.forms != FormsWanted::Always
-        && options.schedule == Schedule::InOrder;
+    let is_plain =
+        !(options.every_cta || options.every_element || options.exact_clocks || options.access_patterns)
+            && options.shard.is_none()
+            && options.forms != FormsWanted::Always
+            && options.schedule == Schedule::InOrder;
     let is_plain = is_plain && !case.params.iter().any(Param::is_set);
     is_plain && (are_many || has_iterations)
 }
@@ -226,7 +223,7 @@ impl Verification<'_> {
         let all: Option<Vec<Execution>> =
             outcomes.into_iter().map(|outcome| expanded(outcome, budgets)).collect();
         let report = run.compared(all?);
-        let is_proof = report.verdict == Verdict::Equivalent;
+        let is_proof = report.verdict == self.proof();
         (is_proof && report.scope.domain.is_empty() && report.scope.more == 0).then_some(report)
     }
 
@@ -284,16 +281,32 @@ impl Verification<'_> {
         let options = self.decide_options(ours.and(&theirs));
         let old = Store::new();
         let conditions = Conditions { inputs: self.inputs.clone(), options, reference, opt, old, pairs };
-        self.settle(&conditions, false)?;
-        self.is_unconditional(&Verdict::Equivalent)?;
-        if self.case.options.recheck > 0 {
-            self.recheck(&conditions, self.case.options.recheck);
-            self.is_unconditional(&Verdict::Equivalent)?;
+        if self.case.options.ieee {
+            self.decide_bits(&conditions);
+            self.is_unconditional(&self.proof())?;
+        } else {
+            self.prove_by_classes(&conditions)?;
+            self.report.canonical_elements = Some(all_written);
         }
         self.report.coverage.total = total;
         self.report.coverage.unwritten = total - all_written;
         self.report.coverage.compared = all_written;
-        self.report.canonical_elements = Some(all_written);
+        Some(())
+    }
+
+    /// The verdict of a proof of what is claimed.
+    fn proof(&self) -> Verdict {
+        let Options { ieee, rules, .. } = &self.case.options;
+        if *ieee { Verdict::Same(rules.claim) } else { Verdict::Equivalent }
+    }
+
+    fn prove_by_classes(&mut self, conditions: &Conditions) -> Option<()> {
+        self.settle(conditions, false)?;
+        self.is_unconditional(&Verdict::Equivalent)?;
+        if self.case.options.recheck > 0 {
+            self.recheck(conditions, self.case.options.recheck);
+            self.is_unconditional(&Verdict::Equivalent)?;
+        }
         Some(())
     }
 

@@ -6,7 +6,7 @@ use crate::base::index::InstId;
 use crate::bits::{self, BitsOutcome, BitsPair, BitsWitness, FormLimits, InputFormats};
 use crate::case::{Case, Claim, Element, Options, Side};
 use crate::conditions::Conditions;
-use crate::machine::{Execution, OutputValue};
+use crate::machine::OutputValue;
 use crate::number::Extended;
 use crate::number::format::{Format, decode};
 use crate::steps::Programs;
@@ -37,15 +37,12 @@ pub(crate) fn of_reals(case: &Case) -> Report {
     // What a claim about bits may not be made of has none here.
     let mut exact = with(true, case);
     exact.options.rules.claim = Claim::Bits;
-    let mut verification = Verification::new(&exact);
-    let Some(Ok([reference, opt])) = verification.execute().map(<[Execution; 2]>::try_from) else {
-        let shows_more = matches!(&verification.report.verdict, Verdict::Fault(fault)
-            if !is_of_values(fault.kind) && fault.kind != FaultKind::Unsupported);
-        return if shows_more { verification.report } else { report };
-    };
-    let Ok(conditions) = verification.pair(reference, opt) else { return report };
-    verification.decide_bits(Claim::Bits, &conditions);
-    let mut same = verification.report;
+    let mut same = Verification::new(&exact).run();
+    let shows_more = matches!(&same.verdict, Verdict::Fault(fault)
+        if !is_of_values(fault.kind) && fault.kind != FaultKind::Unsupported);
+    if shows_more {
+        return same;
+    }
     if same.verdict != Verdict::Same(Claim::Bits) {
         return report;
     }
@@ -68,16 +65,7 @@ pub(crate) fn of_bits(case: &Case, claim: Claim) -> Report {
         )));
     }
     let exact = with(true, case);
-    let mut verification = Verification::new(&exact);
-    let conditions = match verification.execute().map(<[Execution; 2]>::try_from) {
-        Some(Ok([reference, opt])) => verification.pair(reference, opt),
-        Some(Err(_)) | None => Err(verification.report.verdict.clone()),
-    };
-    match conditions {
-        Ok(conditions) => verification.decide_bits(claim, &conditions),
-        Err(verdict) => verification.report.verdict = verdict,
-    }
-    let mut report = verification.report;
+    let mut report = Verification::new(&exact).run();
     let stopped = match &report.verdict {
         Verdict::Same(_)
         | Verdict::Different(Difference { how: How::Unwritten { .. } | How::NobodyWrites, .. }) => {
@@ -136,7 +124,8 @@ fn spelled_exactly(value: f64) -> String {
 
 impl Verification<'_> {
     /// Decides a claim about bits.
-    fn decide_bits(&mut self, claim: Claim, conditions: &Conditions) {
+    pub(crate) fn decide_bits(&mut self, conditions: &Conditions) {
+        let claim = self.case.options.rules.claim;
         let inputs: Vec<InputFormats> = self
             .case
             .params

@@ -178,6 +178,7 @@ impl<'c> Verification<'c> {
         let started = Instant::now();
         match <[Execution; 2]>::try_from(outcomes) {
             Ok([reference, opt]) => match self.pair(reference, opt) {
+                Ok(conditions) if self.case.options.ieee => self.decide_bits(&conditions),
                 Ok(conditions) => self.decide(conditions),
                 Err(verdict) => self.report.verdict = verdict,
             },

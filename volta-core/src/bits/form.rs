@@ -520,6 +520,8 @@ impl<'i> Forms<'i> {
         let own = if negative { opposite(key) } else { key };
         if let Some(divisor) = self.float(b.plain())
             && let Some(inverse) = inverse_of_power(divisor).filter(|inverse| is_normal(key.format, *inverse))
+            // A subnormal divisor would be flushed.
+            && (!key.flush || is_normal(key.format, divisor))
         {
             let inverse = self.number(inverse);
             let key = IeeeKey { op: IeeeOp::Mul, ..key };

@@ -38,7 +38,7 @@ pub const EXACT_LAWS: &[ExactLaw] = &[
         "to nearest or towards zero; a has the format of the operation; `.ftz` flushes a",
     ),
     law("twice", "a + a = 2 · a", ""),
-    law("powers of two", "a / 2ᵏ = a · 2⁻ᵏ", "2⁻ᵏ is a normal number of the format"),
+    law("powers of two", "a / 2ᵏ = a · 2⁻ᵏ", "2⁻ᵏ is a normal number of the format, with `.ftz` 2ᵏ too"),
     law("conversions", "convert(a) = a", "the format has all values of the format of a"),
     law(
         "flushing",

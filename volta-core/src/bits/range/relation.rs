@@ -29,8 +29,11 @@ pub(super) struct Maximum {
 pub(super) struct Summands {
     /// Its summands.
     terms: FxHashSet<TermId>,
-    /// The factors of those that are fused with it, the smaller one first, and the format and the rounding.
-    products: FxHashSet<([TermId; 2], Format, Rounding)>,
+    /// The factors of those that are fused with it, the smaller one first, the format and the rounding, and whether
+    /// they are flushed.
+    products: FxHashSet<([TermId; 2], Format, Rounding, bool)>,
+    /// Whether subnormal summands, or sums of some, may have been flushed to zero.
+    flushes: bool,
 }
 
 /// At most so many dominators of a summand are looked at.
@@ -99,7 +102,7 @@ impl Analysis<'_, '_> {
     }
 
     /// The summands of a sum of numbers that are not negative. Rounding does not make a sum less than a summand, but for
-    /// sums of subnormal numbers, which may be flushed to zero.
+    /// what is subnormal, which may be flushed to zero.
     fn summands(&mut self, root: TermId) -> Result<Rc<Summands>, TooMany> {
         if let Some(known) = self.summands.get(&root) {
             return Ok(known.clone());
@@ -119,11 +122,13 @@ impl Analysis<'_, '_> {
             match (key.op == IeeeOp::Add, key.op == IeeeOp::Fma, operands.as_slice()) {
                 (true, _, [a, b]) => work.extend([*a, *b]),
                 (_, true, [a, b, c]) => {
-                    found.products.insert(([*a.min(b), *a.max(b)], key.format, key.rounding));
+                    let factors = [*a.min(b), *a.max(b)];
+                    found.products.insert((factors, key.format, key.rounding, key.flush));
                     work.push(*c);
                 }
-                _ => {}
+                _ => continue,
             }
+            found.flushes |= key.flush;
         }
         let found = Rc::new(found);
         self.summands.insert(root, found.clone());
@@ -160,10 +165,19 @@ impl Analysis<'_, '_> {
                 continue;
             }
             let summands = self.summands(sum)?;
-            // A product that is fused with the sum is rounded with it, and the sum is not less than it rounded alone.
+            // A normal sum is above all that was flushed on the way to it.
+            let is_normal = whole.finite.is_some_and(|[low, _]| low >= least_normal(key.format));
+            if summands.flushes && !is_normal {
+                continue;
+            }
+            // A product that is fused with the sum is rounded with it, and the sum is not less than it rounded alone,
+            // unless a factor was flushed there only.
             let product = key_of_term(self.store, part).filter(|own| own.op == IeeeOp::Mul);
             let fused = product.is_some_and(|own| match operands_of(self.store, part).as_slice() {
-                [a, b] => summands.products.contains(&([*a.min(b), *a.max(b)], own.format, own.rounding)),
+                [a, b] => [false, own.flush].into_iter().any(|flush| {
+                    let factors = [*a.min(b), *a.max(b)];
+                    summands.products.contains(&(factors, own.format, own.rounding, flush))
+                }),
                 _ => false,
             });
             if fused || summands.terms.contains(&part) {
@@ -200,6 +214,8 @@ impl Analysis<'_, '_> {
     /// are not negative less than one of them.
     fn least_of_sum(&mut self, root: TermId) -> Result<Option<f64>, TooMany> {
         let (mut work, mut seen) = (vec![root], FxHashSet::default());
+        let format = key_of_term(self.store, root).map(|key| key.format);
+        let floor = format.map_or(f64::INFINITY, least_normal);
         // What is subtracted from, and the least value at zero, by the operands of the maximum.
         let mut covered: FxHashMap<Vec<TermId>, (FxHashSet<TermId>, f64)> = FxHashMap::default();
         while let Some(term) = work.pop() {
@@ -239,7 +255,7 @@ impl Analysis<'_, '_> {
             for _ in 0..DOMINATORS {
                 let Some(base) = at else { break };
                 if let Some((x, maximum)) = self.below_maximum(base)? {
-                    if let Some(least) = self.product_at_zero(&factors, base)? {
+                    if let Some(least) = self.product_at_zero(&factors, base, floor)? {
                         let fresh = (FxHashSet::default(), f64::INFINITY);
                         let own = covered.entry(maximum.one_of.clone()).or_insert(fresh);
                         own.0.insert(x);
@@ -250,8 +266,6 @@ impl Analysis<'_, '_> {
                 at = self.dominated(base).and_then(|own| own.by);
             }
         }
-        let format = key_of_term(self.store, root).map(|key| key.format);
-        let floor = format.map_or(f64::INFINITY, least_normal);
         let mut best: Option<f64> = None;
         for (one_of, (covers, least)) in covered {
             let sets: Option<Vec<(TermId, FloatSet)>> =
@@ -277,8 +291,13 @@ impl Analysis<'_, '_> {
         Ok(best)
     }
 
-    /// The least value of a product of functions of one term, where that is zero.
-    fn product_at_zero(&mut self, factors: &[TermId], base: TermId) -> Result<Option<f64>, TooMany> {
+    /// The least value of a product of functions of one term, where that is zero; none if a factor may be below `floor`.
+    fn product_at_zero(
+        &mut self,
+        factors: &[TermId],
+        base: TermId,
+        floor: f64,
+    ) -> Result<Option<f64>, TooMany> {
         let mut product = 1.0f64;
         for factor in factors {
             let set = if self.dominated(*factor).is_none() {
@@ -289,6 +308,10 @@ impl Analysis<'_, '_> {
             let Some([least, _]) = set.filter(|set| set.is_natural()).and_then(|set| set.finite) else {
                 return Ok(None);
             };
+            // A factor that is subnormal may be flushed.
+            if least < floor {
+                return Ok(None);
+            }
             product *= least;
         }
         // A fused product is rounded with its sum: by less than this in each format.
