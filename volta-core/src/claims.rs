@@ -6,6 +6,7 @@ use crate::base::index::InstId;
 use crate::bits::{self, BitsOutcome, BitsPair, BitsWitness, FormLimits, InputFormats};
 use crate::case::{Case, Claim, Element, Options, Side};
 use crate::conditions::Conditions;
+use crate::decide;
 use crate::machine::OutputValue;
 use crate::number::Extended;
 use crate::number::format::{Format, decode};
@@ -146,33 +147,35 @@ impl Verification<'_> {
                 }
             })
             .collect();
-        let (mut pairs, mut positions) = (Vec::new(), Vec::new());
         for (at, pair) in conditions.pairs.iter().enumerate() {
-            match conditions.element(at) {
-                Some(element) => {
-                    pairs.push(BitsPair { reference: element.reference, opt: element.opt });
-                    positions.push(at);
-                }
-                None if pair.reference.value == pair.opt.value => {}
-                None => {
-                    let say = |value: OutputValue| match value {
-                        OutputValue::Bits(bits) => bits.to_string(),
-                        OutputValue::Integer(_) => "an integer".into(),
-                        OutputValue::Real(_) => "a float".into(),
-                    };
-                    let (reference, opt) = (say(pair.reference.value), say(pair.opt.value));
-                    let witness = Witness {
-                        inputs: Vec::new(),
-                        zeros: 0,
-                        reference,
-                        opt,
-                        explanation: None,
-                        readings: Vec::new(),
-                    };
-                    let param = &self.case.params[pair.param];
-                    self.report.verdict = difference(param, pair.element, How::Values(witness));
-                    return;
-                }
+            if conditions.element(at).is_none() && pair.reference.value != pair.opt.value {
+                let say = |value: OutputValue| match value {
+                    OutputValue::Bits(bits) => bits.to_string(),
+                    OutputValue::Integer(_) => "an integer".into(),
+                    OutputValue::Real(_) => "a float".into(),
+                };
+                let (reference, opt) = (say(pair.reference.value), say(pair.opt.value));
+                let witness = Witness {
+                    inputs: Vec::new(),
+                    zeros: 0,
+                    reference,
+                    opt,
+                    explanation: None,
+                    readings: Vec::new(),
+                };
+                let param = &self.case.params[pair.param];
+                self.report.verdict = difference(param, pair.element, How::Values(witness));
+                return;
+            }
+        }
+        // An element that is a translation of another one is the same if that is.
+        let (elements, places) = conditions.to_decide();
+        let firsts = decide::firsts(&elements, &conditions.options);
+        let (mut pairs, mut positions) = (Vec::new(), Vec::new());
+        for (number, (element, at)) in elements.iter().zip(places).enumerate() {
+            if firsts[number] == number {
+                pairs.push(BitsPair { reference: element.reference, opt: element.opt });
+                positions.push(at);
             }
         }
         let budgets = &self.case.options.budgets;
