@@ -1,13 +1,12 @@
 //! One pass over a store before anything is proved: use counts, which terms may be infinite, which are partial.
 
 use super::constant_readings::{Encoded, Irrational, IrrationalLiteral, Role, folded, read_all};
-use super::reachability::{Reached, whole_node};
 use crate::base::lane::{Lane, LaneMask};
 use crate::number::value::{Demand, LimitAtInfinity};
 use crate::number::{Extended, Rational};
 use crate::term::{
-    Constant, ConstantId, Kind, Lanes, NodeId, NodeParts, Piecewise, Product, Store, Sum, TermId, TermKind,
-    TermOp,
+    Constant, ConstantId, Kind, Lanes, NodeId, NodeParts, Piecewise, Product, Reached, Store, Sum, TermId,
+    TermKind, TermOp, whole_node,
 };
 
 /// The term may be −∞.

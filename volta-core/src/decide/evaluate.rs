@@ -13,7 +13,9 @@ use crate::base::lane::{Lane, LaneMask};
 use crate::number::Rational;
 use crate::number::interval::Enclosure;
 use crate::number::value::Value;
-use crate::term::{InputId, NodeParts, Store, TermId, TermKind, View, enclose};
+use crate::term::{
+    InputId, Lanes, Store, TermId, TermKind, View, each_term, enclose, is_of_input, whole_node,
+};
 
 /// An assignment of finite reals to input elements.
 pub trait Point {
@@ -59,9 +61,21 @@ impl Slot {
     }
 
     fn position(self, lane: Lane) -> usize {
-        let offset = if self.start & ALL_LANES != 0 { lane.index() } else { self.known.rank(lane) };
+        let all = self.start & ALL_LANES != 0 || self.known.is_all();
+        let offset = if all { lane.index() } else { self.known.rank(lane) };
         (self.start & !ALL_LANES) as usize + offset
     }
+}
+
+/// Where the values of an operand of a node are.
+#[derive(Clone, Copy)]
+enum Source<'l> {
+    /// All lanes read one value, which is at hand.
+    Scratch,
+    /// Each lane reads that of its number.
+    Row(Slot),
+    /// Each lane reads a term.
+    Each(Lanes<'l>),
 }
 
 /// A bit set of nodes of a store: marked nodes are mostly close together, and need no sorting.
@@ -84,6 +98,22 @@ impl Marks {
             self.range = at..at + 1;
         }
         self.range = self.range.start.min(at)..self.range.end.max(at + 1);
+    }
+
+    /// Visits all nodes from the last to the first; nodes before the one that is visited may be inserted meanwhile.
+    fn descend(&mut self, mut visit: impl FnMut(&mut Marks, usize) -> bool) -> bool {
+        let mut at = self.range.end;
+        while at > self.range.start {
+            at -= 1;
+            let mut below = u64::MAX;
+            while let Some(bit) = (self.words[at] & below).checked_ilog2() {
+                below = (1 << bit) - 1;
+                if !visit(self, at * 64 + bit as usize) {
+                    return false;
+                }
+            }
+        }
+        true
     }
 
     /// Removes all nodes, in order.
@@ -119,6 +149,9 @@ pub struct Evaluator<'s, E, P> {
     stack: Vec<TermId>,
     work: u64,
 }
+
+/// The nodes that one term needs are looked for by passing over all nodes where that many of these come to a term.
+const NODES_A_TERM: usize = 1 << 10;
 
 /// Scalar terms evaluated in one sweep before results are read: enough that elements share sweeps.
 const SWEEP: usize = 1 << 20;
@@ -172,6 +205,14 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
     pub fn evaluate_all(&mut self, terms: &[TermId]) -> Vec<Value<E>> {
         let mut results = Vec::with_capacity(terms.len());
         let mut rest = terms;
+        if self.values.is_empty() || terms.len() >= self.store.len() / NODES_A_TERM {
+            if self.mark_all(terms) {
+                self.sweep();
+                results.extend(terms.iter().map(|term| self.known(*term)));
+                return results;
+            }
+            self.unmark();
+        }
         while !rest.is_empty() {
             let mut taken = 0;
             while taken < rest.len() && self.fresh < SWEEP && self.mark(rest[taken]) {
@@ -263,19 +304,90 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
         true
     }
 
+    /// Marks what all of some terms need, node by node; `false` when that is too much.
+    fn mark_all(&mut self, terms: &[TermId]) -> bool {
+        let mut marked = std::mem::take(&mut self.marked);
+        for term in terms {
+            if let TermKind::Lane(node, lane) = term.kind() {
+                self.want(&mut marked, node.index(), LaneMask::of(lane));
+            }
+        }
+        let is_complete = marked.descend(|marked, at| {
+            let (wanted, node) = (self.slot(at).wanted, self.store.node_ref(at));
+            for which in 0..node.op().arity() {
+                let own = node.operand(which);
+                match (whole_node(own), own) {
+                    (Some(whole), _) => self.want(marked, whole, wanted),
+                    (None, Lanes::Affine { base, stride: 0 }) => {
+                        self.want_term(marked, TermId::from_raw(base))
+                    }
+                    (None, own) if is_of_input(own, wanted) => {}
+                    (None, own) => {
+                        each_term(own, wanted, node.mask(), |_, term| self.want_term(marked, term));
+                    }
+                }
+            }
+            self.fits()
+        });
+        self.marked = marked;
+        is_complete
+    }
+
+    fn want_term(&mut self, marked: &mut Marks, term: TermId) {
+        match term.kind() {
+            TermKind::Lane(node, lane) => self.want(marked, node.index(), LaneMask::of(lane)),
+            TermKind::Constant(id) => self.prepare(id.index()),
+            TermKind::Input { .. } => {}
+        }
+    }
+
+    /// Marks those of some lanes of a node that have no value.
+    fn want(&mut self, marked: &mut Marks, node: usize, lanes: LaneMask) {
+        let mut slot = self.slot(node);
+        let new = lanes & !(slot.known | slot.wanted);
+        if new.is_empty() {
+            return;
+        }
+        if slot.wanted.is_empty() {
+            marked.insert(node);
+            // A node that already has values moves to a block of its own.
+            self.fresh += if slot.known.is_empty() { 0 } else { 31 };
+        }
+        slot.wanted |= new;
+        self.slots[node] = slot.words();
+        self.fresh += new.count() as usize;
+    }
+
     /// Evaluates the marked nodes: operands come before the nodes that use them.
     fn sweep(&mut self) {
         let mut marked = std::mem::take(&mut self.marked);
         self.values.reserve(self.fresh);
-        marked.drain(|node| {
-            let slot = self.slot(node);
+        marked.drain(|at| {
+            let slot = self.slot(at);
             let start = self.values.len();
             let full = !slot.known.is_empty();
             let lanes = if full { LaneMask::ALL } else { slot.wanted };
-            let parts = self.store.node(node);
+            let node = self.store.node_ref(at);
+            let (op, mask) = (node.op(), node.mask());
+            let arity = op.arity();
+            let mut scratch = [const { Value::Unresolved }; 3];
+            let mut sources = [Source::Scratch; 3];
+            for (which, source) in sources.iter_mut().enumerate().take(arity) {
+                *source = self.source(node.operand(which), slot.wanted, &mut scratch[which]);
+            }
             for lane in lanes {
                 let value = if slot.wanted.contains(lane) {
-                    self.compute(&parts, lane)
+                    let [first, second, third] = &mut scratch;
+                    // Only actual operands are looked up.
+                    let a = self.at(sources[0], (lane, mask), first);
+                    match arity {
+                        1 => enclose(op, [a, a, a]),
+                        2 => enclose(op, [a, self.at(sources[1], (lane, mask), second), a]),
+                        _ => {
+                            let b = self.at(sources[1], (lane, mask), second);
+                            enclose(op, [a, b, self.at(sources[2], (lane, mask), third)])
+                        }
+                    }
                 } else if slot.known.contains(lane) {
                     self.values[slot.position(lane)].clone()
                 } else {
@@ -286,26 +398,38 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
             let flag = if full { ALL_LANES } else { 0 };
             let slot =
                 Slot { known: slot.known | slot.wanted, wanted: LaneMask::NONE, start: start as u32 | flag };
-            self.slots[node] = slot.words();
+            self.slots[at] = slot.words();
         });
         self.work += self.fresh as u64;
         self.fresh = 0;
         self.marked = marked;
     }
 
-    fn compute(&self, node: &NodeParts<'_>, lane: Lane) -> Value<E> {
-        let mut scratch = [Value::Unresolved, Value::Unresolved, Value::Unresolved];
-        let [first, second, third] = &mut scratch;
-        let [a, b, c] = node.operands;
-        let a = self.operand(a.term(lane, node.mask), first);
-        // Only actual operands are looked up.
-        match node.op.arity() {
-            1 => enclose(node.op, [a, a, a]),
-            2 => enclose(node.op, [a, self.operand(b.term(lane, node.mask), second), a]),
-            _ => {
-                let b = self.operand(b.term(lane, node.mask), second);
-                enclose(node.op, [a, b, self.operand(c.term(lane, node.mask), third)])
+    /// Where the values of an operand are in some lanes; what many of them read is put into `scratch`.
+    fn source<'l>(&self, own: Lanes<'l>, lanes: LaneMask, scratch: &mut Value<E>) -> Source<'l> {
+        match (own, whole_node(own)) {
+            (Lanes::Affine { base, stride: 0 }, _) if lanes.count() > 1 => {
+                let mut other = Value::Unresolved;
+                let value = self.operand(TermId::from_raw(base), &mut other).clone();
+                *scratch = value;
+                Source::Scratch
             }
+            (_, Some(node)) if lanes.is_within(self.slot(node).known) => Source::Row(self.slot(node)),
+            (own, _) => Source::Each(own),
+        }
+    }
+
+    /// The value of an operand in a lane of a node with the lanes of `mask`.
+    fn at<'v>(
+        &'v self,
+        source: Source<'_>,
+        (lane, mask): (Lane, LaneMask),
+        scratch: &'v mut Value<E>,
+    ) -> &'v Value<E> {
+        match source {
+            Source::Scratch => scratch,
+            Source::Row(slot) => &self.values[slot.position(lane)],
+            Source::Each(own) => self.operand(own.term(lane, mask), scratch),
         }
     }
 
@@ -635,6 +759,37 @@ pub(super) mod tests {
         let each: Vec<_> = terms.iter().rev().map(|term| single.evaluate(*term)).collect();
         assert!(all.iter().rev().eq(&each));
         assert!(all.iter().all(|value| value.finite().is_some()));
+    }
+
+    #[test]
+    fn lanes_have_the_same_values_together_and_alone() {
+        let mut store = Store::new();
+        let number = |node, lane: Lane| TermId::lane(node, lane).raw();
+        let inputs: [u64; 32] = Lane::each(|lane| TermId::input(InputId(0), u64::from(lane.number())).raw());
+        let squares = store.push(TermOp::Mul, LaneMask::ALL, &[&inputs, &inputs], InstId(0));
+        let own: [u64; 32] = Lane::each(|lane| number(squares, lane));
+        let turned: [u64; 32] = Lane::each(|lane| number(squares, Lane::at(31 - lane.index())));
+        let first = [number(squares, Lane::FIRST); 32];
+        let rows = [[&own, &turned, &first], [&turned, &own, &own], [&own, &first, &inputs]];
+        let odd = LaneMask::from_bits(0xaaaa_aaaa);
+        let rows = rows.map(|of| store.push(TermOp::Fma, odd, &of, InstId(0)));
+        let terms: Vec<_> =
+            rows.iter().flat_map(|row| odd.iter().map(|lane| TermId::lane(*row, lane))).collect();
+        let point = |_: InputId, element: u64| Rational::from_u64(3 * element + 1);
+        let new = || Evaluator::<Narrow, _>::new(&store, point, 53, 1 << 20);
+        let alone: Vec<_> = terms.iter().map(|term| new().evaluate(*term)).collect();
+        assert_eq!(new().evaluate_all(&terms), alone);
+        // Where some lanes of a node have values, the others get theirs beside them.
+        let mut in_turn = new();
+        let (even, odd): (Vec<usize>, Vec<usize>) = (0..terms.len()).partition(|at| at % 3 == 0);
+        for part in [even, odd] {
+            let of: Vec<_> = part.iter().map(|at| terms[*at]).collect();
+            let values = in_turn.evaluate_all(&of);
+            assert!(part.iter().map(|at| &alone[*at]).eq(&values));
+        }
+        // What does not fit is evaluated term by term.
+        let mut small = Evaluator::<Narrow, _>::new(&store, point, 53, 40);
+        assert_eq!(small.evaluate_all(&terms), alone);
     }
 
     #[test]
