@@ -94,6 +94,11 @@ impl Analysis {
         self.flags(term) & (INFINITE | PARTIAL) == 0
     }
 
+    /// Whether a choice is below a term, or the term is one.
+    pub fn has_choices(&self, term: TermId) -> bool {
+        self.flags(term) & CHOICE != 0
+    }
+
     /// The constants that are read as log₂ e in exponents, and as ln 2 beside logarithms.
     pub fn natural(&self) -> Option<[ConstantId; 2]> {
         let whole = |role| matches!(role, Role::Whole(Irrational::Log2E) | Role::High(Irrational::Log2E));

@@ -6,9 +6,10 @@
 //! named as in any sweep: at all inputs, and with values there on both sides. The proof of an element in which names
 //! stand for such values holds for any numbers in their place, hence for these.
 
-use super::numbers::Numbers;
+use super::numbers::{Moved, Numbers};
 use super::{Located, POINTS, SHARE, SIGNS, Sweep, copied_sign};
 use crate::algebra::{Analysis, Reading};
+use crate::base::budget::Limit;
 use crate::base::index::InstId;
 use crate::base::lane::{Lane, LaneMask};
 use crate::base::ration::Ration;
@@ -334,10 +335,11 @@ impl<'s, 'a> Sweep<'s, 'a> {
             self.analysis,
             &sides,
             self.left.min(count * NUMBER_STEPS_A_TERM),
+            self.options.budgets[Limit::MemoryBytes].saturating_sub(self.options.held.total()),
         );
         let mut whole = Learned::new(&self.inputs, self.ration, false);
         let (mut last, mut failures, mut proofs) = (None, 0, 0);
-        let mut alike: SmallVec<[u32; 4]> = SmallVec::new();
+        let mut alike: SmallVec<[Moved; 4]> = SmallVec::new();
         for Candidates { pair: [reference, opt], if_same } in candidates {
             self.ration.begin_element();
             let before = numbers.left();
