@@ -1,13 +1,12 @@
 //! One pass over a store before anything is proved: use counts, which terms may be infinite, which are partial.
 
 use super::constant_readings::{Encoded, Irrational, IrrationalLiteral, Role, folded, read_all};
-use super::reachability::{Reached, whole_node};
 use crate::base::lane::{Lane, LaneMask};
 use crate::number::value::{Demand, LimitAtInfinity};
 use crate::number::{Extended, Rational};
 use crate::term::{
-    Constant, ConstantId, Kind, Lanes, NodeId, NodeParts, Piecewise, Product, Store, Sum, TermId, TermKind,
-    TermOp,
+    Constant, ConstantId, Kind, Lanes, NodeId, NodeParts, Piecewise, Product, Reached, Store, Sum, TermId,
+    TermKind, TermOp, whole_node,
 };
 
 /// The term may be −∞.
@@ -93,6 +92,11 @@ impl Analysis {
     /// Whether a term is known to have a finite value at every input.
     pub fn is_total(&self, term: TermId) -> bool {
         self.flags(term) & (INFINITE | PARTIAL) == 0
+    }
+
+    /// Whether a choice is below a term, or the term is one.
+    pub fn has_choices(&self, term: TermId) -> bool {
+        self.flags(term) & CHOICE != 0
     }
 
     /// The constants that are read as log₂ e in exponents, and as ln 2 beside logarithms.

@@ -66,7 +66,6 @@ mod print;
 mod product;
 mod prover;
 mod ratio;
-mod reachability;
 mod requirement;
 mod root;
 mod sign;

@@ -4,7 +4,7 @@ use super::equivalence_classes::EquivalenceClasses;
 use super::prove::{ElementFacts, ElementProver, Failure, Proof};
 use super::{DecisionOptions, ElementPair, InputInfo};
 use crate::algebra::Analysis;
-use crate::base::budget::Held;
+use crate::base::budget::{Held, Limit};
 use crate::base::ration::Ration;
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
@@ -29,6 +29,11 @@ impl All<'_, '_> {
     pub(super) fn held(&self) -> Held {
         let analysis = self.analysis.iter().map(Analysis::bytes).sum();
         self.options.held.and(&Held { analysis, ..Held::default() })
+    }
+
+    /// The memory that is left, in bytes.
+    pub(super) fn left_bytes(&self) -> u64 {
+        self.options.budgets[Limit::MemoryBytes].saturating_sub(self.held().total())
     }
 
     /// The ration of a run, where `taken` steps were taken before it.

@@ -11,8 +11,9 @@ use crate::algebra::Analysis;
 use crate::base::budget::Held;
 use crate::base::lane::Lane;
 use crate::base::watch::Watch;
-use crate::term::{Store, TermId, TermOp};
-use rustc_hash::FxHashSet;
+use crate::term::{Store, TermId, TermOp, View};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -28,6 +29,39 @@ pub(super) struct ByCuts {
     /// Those whose optimized kernel has the reference's value wherever that has one, which may not be everywhere: what
     /// it requires is still to be told.
     pub equal_where_defined: FxHashSet<usize>,
+    /// For some of these, the number of what the reference requires: elements of one number require the same.
+    pub requirements: FxHashMap<usize, usize>,
+}
+
+/// What an element requires: operands of partial operations, which are to meet the demands of these.
+type Demands = SmallVec<[(TermOp, TermId); 2]>;
+
+/// More operations of an element are not looked at for what they require.
+const MOST_REQUIRING: usize = 16;
+
+/// What a term requires, if that is all: names have values everywhere.
+fn demands_of((store, root): (&Store, TermId), analysis: &Analysis) -> Option<Demands> {
+    // An arm of a choice requires something only where it is taken, and infinities require more (V3).
+    if store.has_infinities() || analysis.has_choices(root) {
+        return None;
+    }
+    let (mut found, mut seen) = (Demands::new(), SmallVec::<[TermId; MOST_REQUIRING]>::new());
+    let mut open: SmallVec<[TermId; MOST_REQUIRING]> = SmallVec::from_slice(&[root]);
+    while let Some(term) = open.pop() {
+        let View::Apply(op, operands) = store.view(term) else { continue };
+        if analysis.is_total(term) || seen.contains(&term) {
+            continue;
+        }
+        if seen.len() == MOST_REQUIRING {
+            return None;
+        }
+        seen.push(term);
+        found.extend(op.info().demand.map(|(_, at)| (op, operands[at])));
+        open.extend_from_slice(&operands[..op.arity()]);
+    }
+    found.sort_unstable();
+    found.dedup();
+    Some(found)
 }
 
 /// What was found of one element.
@@ -105,7 +139,8 @@ pub(super) fn same(all: All<'_, '_>, positions: &[usize]) -> (FxHashSet<usize>, 
         }
         let terms = censuses.iter().map(|census| census.len() as u64).sum::<u64>();
         let budget = (terms * NUMBER_STEPS_A_TERM).min(all.options.all_steps());
-        let mut numbers = Numbers::new(stores, sides.map(|side| &all.analysis[side]), &censuses, budget);
+        let mut numbers =
+            Numbers::new(stores, sides.map(|side| &all.analysis[side]), &censuses, budget, all.left_bytes());
         let names = Default::default();
         for at in members {
             let mut number = |side: usize| numbers.number(Located { side, term: root(at, side) }, &names);
@@ -194,10 +229,18 @@ pub(super) fn proved(all: All<'_, '_>, positions: &[usize]) -> Option<ByCuts> {
     }
     let mut part = Part::default();
     let mut equal_where_defined = FxHashSet::default();
+    let (mut requirements, mut numbers) = (FxHashMap::default(), FxHashMap::default());
     for (at, position) in positions.iter().enumerate() {
         match found[alike.first(at)] {
             InTermsOfCuts::Equal => part.proofs.push((*position, Proof::default())),
-            InTermsOfCuts::EqualWhereDefined => drop(equal_where_defined.insert(*position)),
+            InTermsOfCuts::EqualWhereDefined => {
+                equal_where_defined.insert(*position);
+                let [reference, _] = sides[at];
+                if let Some(demands) = demands_of(elements[at].reference, &analysis[reference]) {
+                    let next = numbers.len();
+                    requirements.insert(*position, *numbers.entry((reference, demands)).or_insert(next));
+                }
+            }
             InTermsOfCuts::Nothing => {}
         }
     }
@@ -206,7 +249,7 @@ pub(super) fn proved(all: All<'_, '_>, positions: &[usize]) -> Option<ByCuts> {
     part.readings.extend(cuts.into_iter().flat_map(|(_, _, cut)| cut.readings));
     let first = part.proofs.first().map(|(at, _)| *at).into_iter().chain(equal_where_defined.iter().copied());
     part.taken.push((first.min()?, taken));
-    Some(ByCuts { part, equal_where_defined })
+    Some(ByCuts { part, equal_where_defined, requirements })
 }
 
 #[cfg(test)]

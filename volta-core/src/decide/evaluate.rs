@@ -13,7 +13,9 @@ use crate::base::lane::{Lane, LaneMask};
 use crate::number::Rational;
 use crate::number::interval::Enclosure;
 use crate::number::value::Value;
-use crate::term::{InputId, NodeParts, Store, TermId, TermKind, View, enclose};
+use crate::term::{
+    InputId, Lanes, Store, TermId, TermKind, View, each_term, enclose, is_of_input, whole_node,
+};
 
 /// An assignment of finite reals to input elements.
 pub trait Point {
@@ -59,9 +61,21 @@ impl Slot {
     }
 
     fn position(self, lane: Lane) -> usize {
-        let offset = if self.start & ALL_LANES != 0 { lane.index() } else { self.known.rank(lane) };
+        let all = self.start & ALL_LANES != 0 || self.known.is_all();
+        let offset = if all { lane.index() } else { self.known.rank(lane) };
         (self.start & !ALL_LANES) as usize + offset
     }
+}
+
+/// Where the values of an operand of a node are.
+#[derive(Clone, Copy)]
+enum Source<'l> {
+    /// All lanes read one value, which is at hand.
+    Scratch,
+    /// Each lane reads that of its number.
+    Row(Slot),
+    /// Each lane reads a term.
+    Each(Lanes<'l>),
 }
 
 /// A bit set of nodes of a store: marked nodes are mostly close together, and need no sorting.
@@ -84,6 +98,22 @@ impl Marks {
             self.range = at..at + 1;
         }
         self.range = self.range.start.min(at)..self.range.end.max(at + 1);
+    }
+
+    /// Visits all nodes from the last to the first; nodes before the one that is visited may be inserted meanwhile.
+    fn descend(&mut self, mut visit: impl FnMut(&mut Marks, usize) -> bool) -> bool {
+        let mut at = self.range.end;
+        while at > self.range.start {
+            at -= 1;
+            let mut below = u64::MAX;
+            while let Some(bit) = (self.words[at] & below).checked_ilog2() {
+                below = (1 << bit) - 1;
+                if !visit(self, at * 64 + bit as usize) {
+                    return false;
+                }
+            }
+        }
+        true
     }
 
     /// Removes all nodes, in order.
@@ -119,6 +149,9 @@ pub struct Evaluator<'s, E, P> {
     stack: Vec<TermId>,
     work: u64,
 }
+
+/// The nodes that one term needs are looked for by passing over all nodes where that many of these come to a term.
+const NODES_A_TERM: usize = 1 << 10;
 
 /// Scalar terms evaluated in one sweep before results are read: enough that elements share sweeps.
 const SWEEP: usize = 1 << 20;
@@ -172,6 +205,14 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
     pub fn evaluate_all(&mut self, terms: &[TermId]) -> Vec<Value<E>> {
         let mut results = Vec::with_capacity(terms.len());
         let mut rest = terms;
+        if self.values.is_empty() || terms.len() >= self.store.len() / NODES_A_TERM {
+            if self.mark_all(terms) {
+                self.sweep();
+                results.extend(terms.iter().map(|term| self.known(*term)));
+                return results;
+            }
+            self.unmark();
+        }
         while !rest.is_empty() {
             let mut taken = 0;
             while taken < rest.len() && self.fresh < SWEEP && self.mark(rest[taken]) {
@@ -263,19 +304,90 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
         true
     }
 
+    /// Marks what all of some terms need, node by node; `false` when that is too much.
+    fn mark_all(&mut self, terms: &[TermId]) -> bool {
+        let mut marked = std::mem::take(&mut self.marked);
+        for term in terms {
+            if let TermKind::Lane(node, lane) = term.kind() {
+                self.want(&mut marked, node.index(), LaneMask::of(lane));
+            }
+        }
+        let is_complete = marked.descend(|marked, at| {
+            let (wanted, node) = (self.slot(at).wanted, self.store.node_ref(at));
+            for which in 0..node.op().arity() {
+                let own = node.operand(which);
+                match (whole_node(own), own) {
+                    (Some(whole), _) => self.want(marked, whole, wanted),
+                    (None, Lanes::Affine { base, stride: 0 }) => {
+                        self.want_term(marked, TermId::from_raw(base))
+                    }
+                    (None, own) if is_of_input(own, wanted) => {}
+                    (None, own) => {
+                        each_term(own, wanted, node.mask(), |_, term| self.want_term(marked, term));
+                    }
+                }
+            }
+            self.fits()
+        });
+        self.marked = marked;
+        is_complete
+    }
+
+    fn want_term(&mut self, marked: &mut Marks, term: TermId) {
+        match term.kind() {
+            TermKind::Lane(node, lane) => self.want(marked, node.index(), LaneMask::of(lane)),
+            TermKind::Constant(id) => self.prepare(id.index()),
+            TermKind::Input { .. } => {}
+        }
+    }
+
+    /// Marks those of some lanes of a node that have no value.
+    fn want(&mut self, marked: &mut Marks, node: usize, lanes: LaneMask) {
+        let mut slot = self.slot(node);
+        let new = lanes & !(slot.known | slot.wanted);
+        if new.is_empty() {
+            return;
+        }
+        if slot.wanted.is_empty() {
+            marked.insert(node);
+            // A node that already has values moves to a block of its own.
+            self.fresh += if slot.known.is_empty() { 0 } else { 31 };
+        }
+        slot.wanted |= new;
+        self.slots[node] = slot.words();
+        self.fresh += new.count() as usize;
+    }
+
     /// Evaluates the marked nodes: operands come before the nodes that use them.
     fn sweep(&mut self) {
         let mut marked = std::mem::take(&mut self.marked);
         self.values.reserve(self.fresh);
-        marked.drain(|node| {
-            let slot = self.slot(node);
+        marked.drain(|at| {
+            let slot = self.slot(at);
             let start = self.values.len();
             let full = !slot.known.is_empty();
             let lanes = if full { LaneMask::ALL } else { slot.wanted };
-            let parts = self.store.node(node);
+            let node = self.store.node_ref(at);
+            let (op, mask) = (node.op(), node.mask());
+            let arity = op.arity();
+            let mut scratch = [const { Value::Unresolved }; 3];
+            let mut sources = [Source::Scratch; 3];
+            for (which, source) in sources.iter_mut().enumerate().take(arity) {
+                *source = self.source(node.operand(which), slot.wanted, &mut scratch[which]);
+            }
             for lane in lanes {
                 let value = if slot.wanted.contains(lane) {
-                    self.compute(&parts, lane)
+                    let [first, second, third] = &mut scratch;
+                    // Only actual operands are looked up.
+                    let a = self.at(sources[0], (lane, mask), first);
+                    match arity {
+                        1 => enclose(op, [a, a, a]),
+                        2 => enclose(op, [a, self.at(sources[1], (lane, mask), second), a]),
+                        _ => {
+                            let b = self.at(sources[1], (lane, mask), second);
+                            enclose(op, [a, b, self.at(sources[2], (lane, mask), third)])
+                        }
+                    }
                 } else if slot.known.contains(lane) {
                     self.values[slot.position(lane)].clone()
                 } else {
@@ -286,26 +398,38 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
             let flag = if full { ALL_LANES } else { 0 };
             let slot =
                 Slot { known: slot.known | slot.wanted, wanted: LaneMask::NONE, start: start as u32 | flag };
-            self.slots[node] = slot.words();
+            self.slots[at] = slot.words();
         });
         self.work += self.fresh as u64;
         self.fresh = 0;
         self.marked = marked;
     }
 
-    fn compute(&self, node: &NodeParts<'_>, lane: Lane) -> Value<E> {
-        let mut scratch = [Value::Unresolved, Value::Unresolved, Value::Unresolved];
-        let [first, second, third] = &mut scratch;
-        let [a, b, c] = node.operands;
-        let a = self.operand(a.term(lane, node.mask), first);
-        // Only actual operands are looked up.
-        match node.op.arity() {
-            1 => enclose(node.op, [a, a, a]),
-            2 => enclose(node.op, [a, self.operand(b.term(lane, node.mask), second), a]),
-            _ => {
-                let b = self.operand(b.term(lane, node.mask), second);
-                enclose(node.op, [a, b, self.operand(c.term(lane, node.mask), third)])
+    /// Where the values of an operand are in some lanes; what many of them read is put into `scratch`.
+    fn source<'l>(&self, own: Lanes<'l>, lanes: LaneMask, scratch: &mut Value<E>) -> Source<'l> {
+        match (own, whole_node(own)) {
+            (Lanes::Affine { base, stride: 0 }, _) if lanes.count() > 1 => {
+                let mut other = Value::Unresolved;
+                let value = self.operand(TermId::from_raw(base), &mut other).clone();
+                *scratch = value;
+                Source::Scratch
             }
+            (_, Some(node)) if lanes.is_within(self.slot(node).known) => Source::Row(self.slot(node)),
+            (own, _) => Source::Each(own),
+        }
+    }
+
+    /// The value of an operand in a lane of a node with the lanes of `mask`.
+    fn at<'v>(
+        &'v self,
+        source: Source<'_>,
+        (lane, mask): (Lane, LaneMask),
+        scratch: &'v mut Value<E>,
+    ) -> &'v Value<E> {
+        match source {
+            Source::Scratch => scratch,
+            Source::Row(slot) => &self.values[slot.position(lane)],
+            Source::Each(own) => self.operand(own.term(lane, mask), scratch),
         }
     }
 
@@ -414,240 +538,4 @@ pub fn leaves(sides: [(&Store, TermId); 2], limit: usize) -> Option<Leaves> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
-    use super::*;
-    use crate::base::index::InstId;
-    use crate::number::Extended;
-    use crate::number::interval::{Narrow, Wide};
-    use crate::term::{Constant, TermOp};
-    use proptest::prelude::*;
-
-    /// A term to build in any store.
-    #[derive(Clone, Debug)]
-    pub(in super::super) enum Expr {
-        Input(u32, u64),
-        Ratio(i64, i64),
-        Infinity,
-        Apply(TermOp, Vec<Expr>),
-    }
-
-    pub(in super::super) fn build(expr: &Expr, store: &mut Store) -> TermId {
-        match expr {
-            Expr::Input(input, element) => TermId::input(InputId(*input), *element),
-            Expr::Ratio(num, den) => {
-                let exact = Extended::Finite(Rational::from_ratio(*num, *den));
-                store.intern(Constant { exact, literal: None, rounded: None })
-            }
-            Expr::Infinity => {
-                store.intern(Constant { exact: Extended::NegInf, literal: None, rounded: None })
-            }
-            Expr::Apply(op, operands) => {
-                let operands: Vec<_> = operands.iter().map(|operand| build(operand, store)).collect();
-                store.apply(*op, &operands, InstId(0))
-            }
-        }
-    }
-
-    fn leaf() -> impl Strategy<Value = Expr> {
-        prop_oneof![
-            4 => (0u32..2, 0u64..3).prop_map(|(input, element)| Expr::Input(input, element)),
-            2 => (-6i64..6, 1i64..6).prop_map(|(num, den)| Expr::Ratio(num, den)),
-        ]
-    }
-
-    /// Terms of all operations, of small depth.
-    pub(in super::super) fn expr() -> impl Strategy<Value = Expr> {
-        use TermOp::*;
-        let unary = [
-            Neg, Abs, Saturate, Exp2, Log2, Sqrt, Rsqrt, Sin, Cos, Tanh, Erf, Atan, Cbrt, Gamma, BesselJ0,
-            BesselJ1, BesselY0, BesselY1, Floor, Ceil, Trunc, RoundEven,
-        ];
-        let binary = [Add, Sub, Mul, Div, Max, Min, CopySign];
-        let comparison = [Less, LessEqual, Equal];
-        let apply = |op, operands| Expr::Apply(op, operands);
-        leaf().prop_recursive(5, 40, 3, move |inner| {
-            let one = (prop::sample::select(unary.to_vec()), inner.clone());
-            let two = (prop::sample::select(binary.to_vec()), inner.clone(), inner.clone());
-            let three = (inner.clone(), inner.clone(), inner.clone());
-            let condition = (prop::sample::select(comparison.to_vec()), inner.clone(), inner.clone())
-                .prop_map(move |(op, a, b)| apply(op, vec![a, b]));
-            let choice = (condition, inner.clone(), inner.clone());
-            prop_oneof![
-                3 => one.prop_map(move |(op, a)| apply(op, vec![a])),
-                4 => two.prop_map(move |(op, a, b)| apply(op, vec![a, b])),
-                1 => three.prop_map(move |(a, b, c)| apply(Fma, vec![a, b, c])),
-                1 => choice.prop_map(move |(a, b, c)| apply(Select, vec![a, b, c])),
-                1 => inner.prop_map(move |a| apply(Max, vec![Expr::Infinity, a])),
-            ]
-        })
-    }
-
-    /// Exact values, where all operations are rational.
-    #[derive(Clone, Debug, PartialEq)]
-    enum Exact {
-        Real(Rational),
-        Truth(bool),
-        Undefined,
-        Unknown,
-    }
-
-    fn exact(expr: &Expr, point: &dyn Fn(u32, u64) -> Rational) -> Exact {
-        use Exact::*;
-        let Expr::Apply(op, operands) = expr else {
-            return match expr {
-                Expr::Input(input, element) => Real(point(*input, *element)),
-                Expr::Ratio(num, den) => Real(Rational::from_ratio(*num, *den)),
-                Expr::Infinity | Expr::Apply(..) => Unknown,
-            };
-        };
-        if let (TermOp::Max, [Expr::Infinity, other]) = (op, &operands[..]) {
-            return exact(other, point);
-        }
-        let values: Vec<Exact> = operands.iter().map(|operand| exact(operand, point)).collect();
-        if let (TermOp::Select, [condition, then, otherwise]) = (op, &values[..]) {
-            return match condition {
-                Truth(true) => then.clone(),
-                Truth(false) => otherwise.clone(),
-                Real(_) | Undefined | Unknown => condition.clone(),
-            };
-        }
-        if values.contains(&Unknown) {
-            return Unknown;
-        }
-        if values.contains(&Undefined) {
-            return Undefined;
-        }
-        let (zero, one) = (Rational::ZERO, Rational::ONE);
-        fn real(value: &Exact) -> Option<&Rational> {
-            match value {
-                Real(value) => Some(value),
-                Truth(_) | Undefined | Unknown => None,
-            }
-        }
-        let reals: Vec<&Rational> = values.iter().filter_map(real).collect();
-        let value = match (op, &reals[..]) {
-            (TermOp::Add, [a, b]) => *a + *b,
-            (TermOp::Sub, [a, b]) => *a - *b,
-            (TermOp::Mul, [a, b]) => *a * *b,
-            (TermOp::Fma, [a, b, c]) => *a * *b + *c,
-            (TermOp::Div, [a, b]) => match a.checked_div(b) {
-                Some(quotient) => quotient,
-                None => return Undefined,
-            },
-            (TermOp::Neg, [a]) => -*a,
-            (TermOp::Abs, [a]) => a.abs(),
-            (TermOp::Max, [a, b]) => (*a).max(*b).clone(),
-            (TermOp::Min, [a, b]) => (*a).min(*b).clone(),
-            (TermOp::Saturate, [a]) => (*a).clamp(&zero, &one).clone(),
-            (TermOp::Floor, [a]) => a.floor(),
-            (TermOp::Ceil, [a]) => a.ceil(),
-            (TermOp::Trunc, [a]) => a.trunc(),
-            (TermOp::RoundEven, [a]) => a.round_even(),
-            (TermOp::Less, [a, b]) => return Truth(a < b),
-            (TermOp::LessEqual, [a, b]) => return Truth(a <= b),
-            (TermOp::Equal, [a, b]) => return Truth(a == b),
-            (TermOp::Log2 | TermOp::Rsqrt, [a]) if !a.is_positive() => return Undefined,
-            (TermOp::Sqrt, [a]) if a.is_negative() => return Undefined,
-            _ => return Unknown,
-        };
-        Real(value)
-    }
-
-    fn agrees<E: Enclosure>(value: &Value<E>, exact: &Exact) -> bool {
-        match (value, exact) {
-            (Value::Unresolved, _) | (_, Exact::Unknown) => true,
-            (Value::Finite(enclosure), Exact::Real(value)) => {
-                let (lower, upper) = enclosure.bounds();
-                lower <= *value && *value <= upper
-            }
-            (Value::Undefined, Exact::Undefined) => true,
-            _ => false,
-        }
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(2000))]
-
-        #[test]
-        fn enclosures_contain_exact_values(
-            expr in expr(),
-            at in prop::array::uniform6(-20i64..20),
-            den in 1i64..5,
-        ) {
-            let point = |input: u32, element: u64| {
-                Rational::from_ratio(at[(input * 3) as usize + element as usize], den)
-            };
-            let expected = exact(&expr, &point);
-            let mut store = Store::new();
-            let term = build(&expr, &mut store);
-            let assignment = |input: InputId, element: u64| point(input.0, element);
-            let narrow = Evaluator::<Narrow, _>::new(&store, assignment, 53, 1 << 20).evaluate(term);
-            prop_assert!(agrees(&narrow, &expected), "{:?} is {:?}", narrow, expected);
-            let wide = Evaluator::<Wide, _>::new(&store, assignment, 160, 1 << 20).evaluate(term);
-            prop_assert!(agrees(&wide, &expected), "{:?} is {:?}", wide, expected);
-            match (&narrow, &wide) {
-                (Value::Finite(narrow), Value::Finite(wide)) => {
-                    let ((a, b), (c, d)) = (narrow.bounds(), wide.bounds());
-                    prop_assert!(a <= d && c <= b);
-                }
-                (Value::Unresolved, _)
-                | (Value::PosInf, Value::PosInf)
-                | (Value::NegInf, Value::NegInf)
-                | (Value::Undefined, Value::Undefined) => {}
-                _ => prop_assert!(false, "{:?} and {:?}", narrow, wide),
-            }
-        }
-    }
-
-    #[test]
-    fn a_million_operations_need_no_stack() {
-        let mut store = Store::new();
-        let mut sum = TermId::input(InputId(0), 0);
-        for element in 1..1_000_000 {
-            sum = store.apply(TermOp::Add, &[sum, TermId::input(InputId(0), element)], InstId(0));
-        }
-        let point = |_: InputId, element: u64| Rational::from_u64(element);
-        let mut evaluator = Evaluator::<Narrow, _>::new(&store, point, 53, 1 << 20);
-        let Value::Finite(value) = evaluator.evaluate(sum) else { panic!("a number") };
-        assert_eq!(value.bounds().0, Rational::from_integer(999_999 * 500_000));
-        assert_eq!(evaluator.work(), 999_999);
-        let mut small = Evaluator::<Narrow, _>::new(&store, point, 53, 1000);
-        assert_eq!(small.evaluate(sum), Value::Unresolved);
-        assert_eq!(leaves([(&store, sum); 2], 1 << 20).map(|leaves| leaves.inputs.len()), Some(1_000_000));
-        assert_eq!(leaves([(&store, sum); 2], 1000), None);
-    }
-
-    #[test]
-    fn what_elements_share_is_evaluated_once() {
-        let mut store = Store::new();
-        let mut total = TermId::input(InputId(0), 0);
-        for element in 1..1000 {
-            total = store.apply(TermOp::Add, &[total, TermId::input(InputId(0), element)], InstId(0));
-        }
-        let lanes: [u64; 32] = Lane::each(|lane| TermId::input(InputId(0), u64::from(lane.number())).raw());
-        let row = store.push(TermOp::Div, LaneMask::ALL, &[&lanes, &[total.raw(); 32]], InstId(0));
-        let terms: Vec<_> = Lane::all().map(|lane| TermId::lane(row, lane)).collect();
-        let point = |_: InputId, element: u64| Rational::from_u64(element + 1);
-        let mut together = Evaluator::<Narrow, _>::new(&store, point, 53, 1 << 20);
-        let all = together.evaluate_all(&terms);
-        assert_eq!(together.work(), 999 + 32);
-        let mut single = Evaluator::<Narrow, _>::new(&store, point, 53, 1 << 20);
-        let each: Vec<_> = terms.iter().rev().map(|term| single.evaluate(*term)).collect();
-        assert!(all.iter().rev().eq(&each));
-        assert!(all.iter().all(|value| value.finite().is_some()));
-    }
-
-    #[test]
-    fn what_is_assumed_is_assumed_of_one_lane() {
-        let mut store = Store::new();
-        let lanes: [u64; 32] = Lane::each(|lane| TermId::input(InputId(0), u64::from(lane.number())).raw());
-        let row = store.push(TermOp::Neg, LaneMask::ALL, &[&lanes], InstId(0));
-        let terms: Vec<_> = [4, 5].map(|lane| TermId::lane(row, Lane::new(lane))).into();
-        let sum = store.apply(TermOp::Add, &terms, InstId(0));
-        let point = |_: InputId, element: u64| Rational::from_u64(element);
-        let mut evaluator = Evaluator::<Narrow, _>::new(&store, point, 53, 1 << 20);
-        evaluator.assume(terms[1], Narrow::exact(&Rational::from_integer(100), 53).into());
-        let Value::Finite(value) = evaluator.evaluate(sum) else { panic!("a number") };
-        assert_eq!(value.bounds(), (Rational::from_integer(96), Rational::from_integer(96)));
-    }
-}
+pub(super) mod tests;

@@ -180,9 +180,11 @@ pub fn decide(elements: &[ElementPair<'_>], inputs: &[InputInfo], options: &Deci
         firsts.into_iter().filter(|at| !known.contains(at)).collect()
     };
     let mut equal = FxHashSet::default();
-    let by_cuts_of = |all: All<'_, '_>, firsts: &[usize], equal: &mut FxHashSet<usize>| {
+    let mut requirements = FxHashMap::default();
+    let mut by_cuts_of = |all: All<'_, '_>, firsts: &[usize], equal: &mut FxHashSet<usize>| {
         let found = cut_points::proved(all, firsts)?;
         equal.extend(found.equal_where_defined);
+        requirements = found.requirements;
         Some(found.part)
     };
     let of_row = if by_row { by_cuts_of(all, &firsts, &mut equal) } else { None };
@@ -205,10 +207,25 @@ pub fn decide(elements: &[ElementPair<'_>], inputs: &[InputInfo], options: &Deci
     let all = All { equal: Some(&equal), ..all };
     firsts.extend(known);
     firsts.sort_unstable();
+    // What equal elements require is found out once.
+    let mut leaders: FxHashMap<usize, usize> = FxHashMap::default();
+    let mut followers: Vec<(usize, usize)> = Vec::new();
+    if !options.every_element {
+        firsts.retain(|at| {
+            let Some(number) = requirements.get(at) else { return true };
+            let leader = *leaders.entry(*number).or_insert(*at);
+            if leader != *at {
+                followers.push((*at, leader));
+            }
+            leader == *at
+        });
+    }
     let by_all = || of_row.iter().chain(&by_forms).chain(&by_cuts);
     let taken = same_taken + by_all().map(Part::steps).sum::<u64>();
     let mut parts = prove_in_runs(all, &firsts, taken, elements.len());
     let taken = end_in_order(&mut parts, taken, all);
+    parts.extend(followed(&parts, &followers));
+    options.budgets.watch.advance(followers.len() as u64);
     parts.extend(of_row.into_iter().chain(by_forms).chain(by_cuts));
     let end = |parts: &[Part]| {
         let failures = parts.iter().filter_map(|part| part.failure.as_ref());
@@ -228,6 +245,16 @@ pub fn decide(elements: &[ElementPair<'_>], inputs: &[InputInfo], options: &Deci
         parts.extend(others);
     }
     outcome_of(parts, elements.len())
+}
+
+/// Elements that are equal wherever others, of which some have proofs, are defined: they have the same proofs.
+fn followed(parts: &[Part], followers: &[(usize, usize)]) -> Option<Part> {
+    let leaders: FxHashSet<usize> = followers.iter().map(|(_, leader)| *leader).collect();
+    let proofs = parts.iter().flat_map(|part| &part.proofs).filter(|(at, _)| leaders.contains(at));
+    let known: FxHashMap<usize, &Proof> = proofs.map(|(at, proof)| (*at, proof)).collect();
+    let own = followers.iter().filter_map(|(at, leader)| Some((*at, (*known.get(leader)?).clone())));
+    let proofs: Vec<(usize, Proof)> = own.collect();
+    (!proofs.is_empty()).then(|| Part { proofs, ..Part::default() })
 }
 
 /// For each element, the first one that it is a translation of, or itself.
@@ -306,8 +333,7 @@ fn prove_in_runs(all: All<'_, '_>, positions: &[usize], taken: u64, end: usize) 
     let least = if positions.iter().all(is_known) { positions.len().div_ceil(FEW_RUNS).max(1) } else { 1 };
     let length = positions.len().div_ceil(nodes / NODES_A_RUN + 1).clamp(least, most);
     let earliest = AtomicUsize::new(end);
-    let budgets = &all.options.budgets;
-    let left = budgets[Limit::MemoryBytes].saturating_sub(all.held().total());
+    let left = all.left_bytes();
     let pool =
         Pool::new(all.options.all_steps().saturating_sub(taken), left, positions.len().div_ceil(length));
     let runs = positions.par_chunks(length).enumerate().map(|(run, positions)| {

@@ -8,6 +8,8 @@ use rustc_hash::FxHashMap;
 use super::build::Results;
 use super::id::{NodeId, TermId, TermKind};
 use super::node::{Lanes, Store, View};
+use super::reachability::{Reached, each_term};
+use crate::base::lane::{Lane, LaneMask};
 
 /// A map from terms of one store to their copies in another.
 pub type Imported = FxHashMap<TermId, TermId>;
@@ -197,6 +199,79 @@ impl Store {
         self.import_with(from, term, known, |_| None)
     }
 
+    /// Copies terms of the store `from`, with names in place of some terms, and returns the copies. A node is copied as
+    /// a whole, so that its lanes stay together.
+    pub fn import_all(&mut self, from: &Store, roots: &[TermId], names: &Imported) -> Vec<TermId> {
+        let mut named = vec![LaneMask::NONE; from.len()];
+        for term in names.keys() {
+            if let TermKind::Lane(node, lane) = term.kind() {
+                named[node.index()].insert(lane);
+            }
+        }
+        let reached = Reached::without(from, roots, &named);
+        let mut constants: Vec<Option<TermId>> = vec![None; from.constant_count()];
+        let mut copies: Vec<Option<Results>> = vec![None; from.len()];
+        let mut next = reached.first_from(0);
+        while let Some(at) = next {
+            next = reached.first_from(at + 1);
+            let (lanes, node) = (reached.lanes(at), from.node_ref(at));
+            let op = node.op();
+            let mut operands = [[0; Lane::COUNT]; 3];
+            for (which, copied) in operands.iter_mut().enumerate().take(op.arity()) {
+                let own = node.operand(which);
+                let mut copy =
+                    |term| self.copy_or_name(from, term, (names, &named), (&mut constants, &copies));
+                match own {
+                    Lanes::Affine { base, stride: 0 } => *copied = [copy(TermId::from_raw(base)).raw(); 32],
+                    Lanes::Affine { .. }
+                    | Lanes::Strides { .. }
+                    | Lanes::List(_)
+                    | Lanes::Repeated { .. } => {
+                        each_term(own, lanes, node.mask(), |lane, term| copied[lane] = copy(term).raw());
+                    }
+                }
+            }
+            let id = NodeId::from_index(at);
+            let site = from.site(TermId::lane(id, lanes.first())).unwrap_or(InstId::FIRST);
+            let operands: [&[u64; Lane::COUNT]; 3] = operands.each_ref();
+            copies[at] = Some(self.push_shared(op, lanes, &operands[..op.arity()], site));
+        }
+        let mut copy =
+            |root: &TermId| self.copy_or_name(from, *root, (names, &named), (&mut constants, &copies));
+        roots.iter().map(&mut copy).collect()
+    }
+
+    /// The name of a term, or its copy, which is made before those of the terms that are computed from it.
+    fn copy_or_name(
+        &mut self,
+        from: &Store,
+        term: TermId,
+        (names, named): (&Imported, &[LaneMask]),
+        (constants, copies): (&mut [Option<TermId>], &[Option<Results>]),
+    ) -> TermId {
+        match term.kind() {
+            TermKind::Input { .. } => {
+                self.keep_name(from, term);
+                term
+            }
+            TermKind::Constant(id) => {
+                *constants[id.index()].get_or_insert_with(|| self.intern(from.constant(id).clone()))
+            }
+            TermKind::Lane(node, lane) if named[node.index()].contains(lane) => names[&term],
+            TermKind::Lane(node, lane) => {
+                let copy = copies[node.index()].expect("operands of a node precede it");
+                TermId::from_raw(copy.lane(lane))
+            }
+        }
+    }
+
+    /// Notes what an input stands for, if it is a name that another store has given.
+    fn keep_name(&mut self, from: &Store, term: TermId) {
+        if let Some(of) = from.left.named.get(&term) {
+            self.left.named.insert(term, *of);
+        }
+    }
+
     /// Like [`Store::import`], with other terms in place of some: those that `instead` gives.
     pub fn import_with(
         &mut self,
@@ -218,9 +293,7 @@ impl Store {
             }
             let here = match from.view(next) {
                 View::Input { .. } => {
-                    if let Some(of) = from.left.named.get(&next) {
-                        self.left.named.insert(next, *of);
-                    }
+                    self.keep_name(from, next);
                     next
                 }
                 View::Constant(constant) => self.intern(constant.clone()),
@@ -270,6 +343,47 @@ mod tests {
         assert!(matches!(to.view(denominator), View::Constant(_)));
         assert_eq!(to.import(&from, sum, &mut known), copy);
         assert_eq!(to.len(), 3);
+    }
+
+    #[test]
+    fn all_terms_are_copied_as_nodes_with_names_in_place_of_some() {
+        let row = |element| TermId::input(InputId(0), element);
+        let name = TermId::input(InputId(1), 0);
+        let all: [u64; 32] = std::array::from_fn(|lane| row(lane as u64).raw());
+        let mut from = Store::new();
+        let three = Extended::Finite(Rational::from_integer(3));
+        let three = from.intern(Constant { exact: three, literal: None, rounded: None });
+        let squares = from.push(TermOp::Mul, LaneMask::ALL, &[&all, &all], InstId(1));
+        let square = |lane: u32| TermId::lane(squares, Lane::new(lane));
+        let turned: [u64; 32] = std::array::from_fn(|lane| square(31 - lane as u32).raw());
+        let quotients = from.push(TermOp::Div, LaneMask::ALL, &[&turned, &[three.raw(); 32]], InstId(2));
+        let quotient = |lane: u32| TermId::lane(quotients, Lane::new(lane));
+        let names: Imported = [(square(30), name)].into_iter().collect();
+        let roots = [quotient(3), quotient(1), row(9), three, square(30), quotient(8)];
+
+        let mut to = Store::new();
+        to.apply(TermOp::Neg, &[row(0)], InstId(0));
+        let copies = to.import_all(&from, &roots, &names);
+        assert_eq!(to.len(), 3, "a node of squares, and one of quotients");
+        assert_eq!([copies[2], copies[4]], [row(9), name]);
+        let View::Constant(copied) = to.view(copies[3]) else { panic!("a number") };
+        assert_eq!(copied.exact, Extended::Finite(Rational::from_integer(3)));
+        let numerator = |at: usize| {
+            let View::Apply(TermOp::Div, [numerator, divisor, _]) = to.view(copies[at]) else {
+                panic!("a quotient")
+            };
+            assert_eq!((divisor, to.site(copies[at])), (copies[3], Some(InstId(2))));
+            numerator
+        };
+        assert_eq!(numerator(1), name);
+        for (at, of) in [(0, 28), (5, 23)] {
+            let View::Apply(TermOp::Mul, [one, other, _]) = to.view(numerator(at)) else {
+                panic!("a square")
+            };
+            assert_eq!([one, other], [row(of); 2]);
+        }
+        let last = to.mask(to.len() - 1);
+        assert_eq!(last.iter().map(Lane::number).collect::<Vec<_>>(), [1, 3, 8], "those that are wanted");
     }
 
     #[test]

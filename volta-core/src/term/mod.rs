@@ -23,6 +23,7 @@ mod info;
 mod node;
 mod print;
 mod range;
+mod reachability;
 mod roots;
 mod template;
 mod translation;
@@ -43,6 +44,7 @@ pub use info::{
 pub use node::{BitStrides, Constant, Lanes, Motion, Moves, Nearness, NodeParts, NodeRef, Store, View};
 pub use print::{element_index, expression, spell_element};
 pub use range::{Bound, Range, Ranges};
+pub(crate) use reachability::{Reached, bits, each_term, is_of_input, rank, whole_node};
 pub(crate) use roots::Root;
 pub use template::{MAX_OPERANDS, Nearest, Piece, Rounds, Template, Templates};
 pub use translation::Translation;

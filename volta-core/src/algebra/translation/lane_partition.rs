@@ -1,9 +1,9 @@
 //! Nodes whose lanes have no common translation class: the lanes are partitioned, each part with a form of its own.
 
-use super::super::reachability::each_term;
 use super::{Form, IN_PARTS, LanePart, NONE, Operand, STILL, TranslationClasses};
 use crate::base::index::number_of;
 use crate::base::lane::LaneMask;
+use crate::term::each_term;
 use crate::term::{Lanes, TermOp};
 use smallvec::SmallVec;
 

@@ -22,10 +22,12 @@ pub use shared::SharedClasses;
 
 use super::interner::Lists;
 use super::operand_cache::{Read, Recall};
-use super::reachability::{Reached, bits, each_term, rank, whole_node};
 use crate::base::index::number_of;
 use crate::base::lane::{Lane, LaneMask};
-use crate::term::{BitStrides, ConstantId, InputId, Lanes, Store, TermId, TermKind, TermOp, Translation};
+use crate::term::{
+    BitStrides, ConstantId, InputId, Lanes, Reached, Store, TermId, TermKind, TermOp, Translation, bits,
+    each_term, rank, whole_node,
+};
 use smallvec::SmallVec;
 use template_match::Template;
 

@@ -4,10 +4,10 @@
 //! same strides over the lanes and the same offsets relative to one another as those of an earlier node has that node's
 //! class; nothing else about it needs to be computed.
 
-use super::super::reachability::bits;
 use super::{Form, MAX_INPUTS, TranslationClasses, is_whole};
 use crate::base::affine::Affine;
 use crate::base::lane::Lane;
+use crate::term::bits;
 use crate::term::{Lanes, Moves, NodeRef, TermId, TermKind};
 
 /// The properties of a classified node that another must share to have the same result.

@@ -6,11 +6,12 @@
 //! named as in any sweep: at all inputs, and with values there on both sides. The proof of an element in which names
 //! stand for such values holds for any numbers in their place, hence for these.
 
-use super::numbers::Numbers;
+use super::numbers::{Moved, Numbers};
 use super::{Located, POINTS, SHARE, SIGNS, Sweep, copied_sign};
 use crate::algebra::{Analysis, Reading};
+use crate::base::budget::Limit;
 use crate::base::index::InstId;
-use crate::base::lane::LaneMask;
+use crate::base::lane::{Lane, LaneMask};
 use crate::base::ration::Ration;
 use crate::decide::evaluate::Evaluator;
 use crate::decide::point::TestPoint;
@@ -19,10 +20,14 @@ use crate::decide::{DecisionOptions, ElementPair, InputInfo};
 use crate::number::interval::Narrow;
 use crate::number::signs::Signs;
 use crate::number::value::Value;
-use crate::term::{Imported, NodeId, Store, TermId, TermKind, TermOp, View};
+use crate::term::{
+    Imported, Lanes, NodeId, Reached, Reads, Store, TermId, TermKind, TermOp, View, each_term, is_of_input,
+    whole_node,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::rc::Rc;
 
 /// A cut point is read by at least so many operands and elements.
@@ -75,13 +80,38 @@ pub(in crate::decide) struct Cut {
     pub readings: BTreeSet<Reading>,
 }
 
+/// Lanes of the nodes of a store, as masks; nodes beyond the last have none.
+type Marks = Vec<u32>;
+
+/// The lanes of the nodes that some terms are.
+fn marks_of<'t>(store: &Store, terms: impl IntoIterator<Item = &'t TermId>) -> Marks {
+    let mut marks = vec![0; store.len()];
+    for term in terms {
+        if let TermKind::Lane(node, lane) = term.kind() {
+            marks[node.index()] |= LaneMask::of(lane).bits();
+        }
+    }
+    marks
+}
+
+fn has(marks: &Marks, term: TermId) -> bool {
+    match term.kind() {
+        TermKind::Lane(node, lane) => lanes_in(marks, node.index()).contains(lane),
+        TermKind::Input { .. } | TermKind::Constant(_) => false,
+    }
+}
+
+fn lanes_in(marks: &Marks, node: usize) -> LaneMask {
+    LaneMask::from_bits(marks.get(node).copied().unwrap_or(0))
+}
+
 /// What is computed for some terms of a store.
 pub(in crate::decide) struct Census {
     /// The lanes of each node that are computed for them.
-    lanes: Vec<u32>,
+    reached: Reached,
     /// For each node, the position of its first lane among all.
     start: Vec<u32>,
-    /// By position: how many operands and elements read a term, up to [`MIN_USES`], and how many operations it takes.
+    /// By position: how many operands and elements read a term, up to [`u8::MAX`], and how many operations it takes.
     uses: Vec<u8>,
     sizes: Vec<u32>,
 }
@@ -89,62 +119,109 @@ pub(in crate::decide) struct Census {
 impl Census {
     /// Counts what `roots` are computed from; `None` if that is too much.
     pub(in crate::decide) fn new(store: &Store, roots: &[TermId]) -> Option<Census> {
-        let mut lanes = vec![0_u32; store.len()];
-        let mark = |lanes: &mut Vec<u32>, term: TermId| {
-            if let TermKind::Lane(node, lane) = term.kind() {
-                lanes[node.index()] |= LaneMask::of(lane).bits();
-            }
-        };
-        roots.iter().for_each(|root| mark(&mut lanes, *root));
-        // Operands of a node precede it.
-        for at in (0..lanes.len()).rev() {
-            for term in terms_of_node(at, lanes[at]) {
-                operands(store, term).iter().for_each(|operand| mark(&mut lanes, *operand));
-            }
-        }
-        let mut start = Vec::with_capacity(lanes.len());
+        let reached = Reached::new(store, roots);
+        let mut start = Vec::with_capacity(store.len());
         let mut count = 0_u32;
-        for lanes in &lanes {
+        for at in 0..store.len() {
             start.push(count);
-            count = count.checked_add(lanes.count_ones())?;
+            count = count.checked_add(reached.lanes(at).count())?;
         }
         let count = count as usize;
         if count > MAX_TERMS {
             return None;
         }
-        let mut census = Census { lanes, start, uses: Vec::new(), sizes: vec![0; count] };
-        census.measure(store, |_| false);
-        let mut uses = vec![0_u8; count];
-        let mut read = |term: TermId| {
-            if let Some(at) = census.position(term) {
-                uses[at] = uses[at].saturating_add(1);
-            }
-        };
-        for term in census.terms() {
-            operands(store, term).into_iter().for_each(&mut read);
-        }
-        roots.iter().copied().for_each(read);
-        census.uses = uses;
+        let mut census = Census { reached, start, uses: vec![0; count], sizes: vec![1; count] };
+        census.measure(store, &Marks::new());
+        census.count_uses(store);
+        roots.iter().for_each(|root| census.count_use(*root, 1));
         Some(census)
     }
 
-    /// Counts the operations of each term, in which terms with names are one operand.
-    fn measure(&mut self, store: &Store, has_name: impl Fn(TermId) -> bool) {
-        let mut own = 0;
-        for at in 0..self.lanes.len() {
-            for term in terms_of_node(at, self.lanes[at]) {
-                let size = |operand: TermId| if has_name(operand) { 1 } else { self.size(operand) };
-                self.sizes[own] = operands(store, term).into_iter().map(size).fold(1, u32::saturating_add);
-                own += 1;
+    fn count_uses(&mut self, store: &Store) {
+        for at in 0..store.len() {
+            let lanes = self.lanes(at);
+            if lanes.is_empty() {
+                continue;
+            }
+            let node = store.node_ref(at);
+            for which in 0..node.op().arity() {
+                let own = node.operand(which);
+                match (whole_node(own), own) {
+                    (Some(whole), _) if self.lanes(whole) == lanes => {
+                        let range = self.range(whole);
+                        self.uses[range].iter_mut().for_each(|uses| *uses = uses.saturating_add(1));
+                    }
+                    (None, Lanes::Affine { base, stride: 0 }) => {
+                        self.count_use(TermId::from_raw(base), lanes.count() as u8);
+                    }
+                    (None, own) if is_of_input(own, lanes) => {}
+                    (_, own) => each_term(own, lanes, node.mask(), |_, term| self.count_use(term, 1)),
+                }
             }
         }
+    }
+
+    fn count_use(&mut self, term: TermId, times: u8) {
+        if let Some(at) = self.position(term) {
+            self.uses[at] = self.uses[at].saturating_add(times);
+        }
+    }
+
+    /// Counts the operations of each term, in which terms with names are one operand.
+    fn measure(&mut self, store: &Store, named: &Marks) {
+        for at in 0..store.len() {
+            let lanes = self.lanes(at);
+            if lanes.is_empty() {
+                continue;
+            }
+            let (node, range) = (store.node_ref(at), self.range(at));
+            let mut own_sizes = [1_u32; Lane::COUNT];
+            let own_sizes = &mut own_sizes[..range.len()];
+            for which in 0..node.op().arity() {
+                let own = node.operand(which);
+                let add = |size: &mut u32, below: u32| *size = size.saturating_add(below);
+                match (whole_node(own), own) {
+                    (Some(whole), _) if self.lanes(whole) == lanes && lanes_in(named, whole).is_empty() => {
+                        let below = &self.sizes[self.range(whole)];
+                        own_sizes.iter_mut().zip(below).for_each(|(size, below)| add(size, *below));
+                    }
+                    (None, Lanes::Affine { base, stride: 0 }) => {
+                        let below = self.size_as_operand(TermId::from_raw(base), named);
+                        own_sizes.iter_mut().for_each(|size| add(size, below));
+                    }
+                    (None, own) if is_of_input(own, lanes) => {}
+                    (_, own) => {
+                        let mut sizes = own_sizes.iter_mut();
+                        each_term(own, lanes, node.mask(), |_, term| {
+                            let below = self.size_as_operand(term, named);
+                            sizes.next().into_iter().for_each(|size| add(size, below));
+                        });
+                    }
+                }
+            }
+            self.sizes[range].copy_from_slice(own_sizes);
+        }
+    }
+
+    fn size_as_operand(&self, term: TermId, named: &Marks) -> u32 {
+        if has(named, term) { 1 } else { self.size(term) }
+    }
+
+    /// The lanes of a node that are computed.
+    pub(in crate::decide) fn lanes(&self, node: usize) -> LaneMask {
+        self.reached.lanes(node)
+    }
+
+    /// The positions of the lanes of a node.
+    fn range(&self, node: usize) -> Range<usize> {
+        let first = self.start[node] as usize;
+        first..first + self.lanes(node).count() as usize
     }
 
     /// The position of an operation among all.
     pub(in crate::decide) fn position(&self, term: TermId) -> Option<usize> {
         let TermKind::Lane(node, lane) = term.kind() else { return None };
-        let lanes = LaneMask::from_bits(self.lanes[node.index()]);
-        Some(self.start[node.index()] as usize + lanes.rank(lane))
+        Some(self.start[node.index()] as usize + self.lanes(node.index()).rank(lane))
     }
 
     /// The number of terms.
@@ -161,28 +238,35 @@ impl Census {
         self.size(term) >= MIN_SIZE
     }
 
-    fn is_shared(&self, term: TermId) -> bool {
-        self.is_large(term) && self.position(term).is_some_and(|at| u32::from(self.uses[at]) >= MIN_USES)
+    /// The terms that many read, operands before results.
+    fn shared(&self) -> Vec<TermId> {
+        self.terms_where(|at| self.sizes[at] >= MIN_SIZE && u32::from(self.uses[at]) >= MIN_USES).collect()
     }
 
     /// Whether each of some terms takes few operations on what many terms read. The census then has other sizes.
     pub(in crate::decide) fn are_short_if_shared(&mut self, store: &Store, roots: &[TermId]) -> bool {
-        let shared: FxHashSet<TermId> = self.terms().filter(|term| self.is_shared(*term)).collect();
-        if shared.is_empty() || roots.iter().any(|root| shared.contains(root)) {
+        let shared = self.shared();
+        let marks = marks_of(store, &shared);
+        if shared.is_empty() || roots.iter().any(|root| has(&marks, *root)) {
             return false;
         }
-        self.measure(store, |term| shared.contains(&term));
+        self.measure(store, &marks);
         roots.iter().all(|root| self.size(*root) <= SHORT)
     }
 
     /// All terms, operands before results.
     pub(in crate::decide) fn terms(&self) -> impl Iterator<Item = TermId> {
-        self.lanes.iter().enumerate().flat_map(|(at, lanes)| terms_of_node(at, *lanes))
+        self.terms_where(|_| true)
     }
-}
 
-fn terms_of_node(at: usize, lanes: u32) -> impl Iterator<Item = TermId> {
-    LaneMask::from_bits(lanes).iter().map(move |lane| TermId::lane(NodeId::from_index(at), lane))
+    /// The terms at some positions, operands before results.
+    fn terms_where(&self, mut fits: impl FnMut(usize) -> bool) -> impl Iterator<Item = TermId> {
+        let all = (0..self.start.len()).flat_map(|at| {
+            let node = NodeId::from_index(at);
+            self.lanes(at).iter().map(move |lane| TermId::lane(node, lane))
+        });
+        all.enumerate().filter(move |(at, _)| fits(*at)).map(|(_, term)| term)
+    }
 }
 
 fn operands(store: &Store, term: TermId) -> SmallVec<[TermId; 3]> {
@@ -236,11 +320,12 @@ impl<'s, 'a> Sweep<'s, 'a> {
             return None;
         }
         let candidates = self.cut_points(&mut sides, roots)?;
-        let mut may_be_named = [FxHashSet::default(), FxHashSet::default()];
-        for located in candidates.iter().flat_map(|candidates| candidates.pair) {
-            may_be_named[located.side].insert(located.term);
-        }
-        let is_short = self.are_short(&mut sides, roots, |side, term| may_be_named[side].contains(&term));
+        let may_be_named = [0, 1].map(|side| {
+            let all = candidates.iter().flat_map(|candidates| &candidates.pair);
+            let own = all.filter(|located| located.side == side).map(|located| &located.term);
+            marks_of(self.sides[side].0, own)
+        });
+        let is_short = self.are_short(&mut sides, roots, &may_be_named);
         if !is_short.contains(&true) {
             return None;
         }
@@ -250,10 +335,11 @@ impl<'s, 'a> Sweep<'s, 'a> {
             self.analysis,
             &sides,
             self.left.min(count * NUMBER_STEPS_A_TERM),
+            self.options.budgets[Limit::MemoryBytes].saturating_sub(self.options.held.total()),
         );
         let mut whole = Learned::new(&self.inputs, self.ration, false);
         let (mut last, mut failures, mut proofs) = (None, 0, 0);
-        let mut alike: SmallVec<[u32; 4]> = SmallVec::new();
+        let mut alike: SmallVec<[Moved; 4]> = SmallVec::new();
         for Candidates { pair: [reference, opt], if_same } in candidates {
             self.ration.begin_element();
             let before = numbers.left();
@@ -280,25 +366,25 @@ impl<'s, 'a> Sweep<'s, 'a> {
         drop(numbers);
         self.readings.extend(whole.readings());
         drop(whole);
-        let is_short = self.are_short(&mut sides, roots, |side, term| self.names[side].contains_key(&term));
+        let named = [0, 1].map(|side: usize| marks_of(self.sides[side].0, self.names[side].keys()));
+        let is_short = self.are_short(&mut sides, roots, &named);
         if self.named == 0 || !is_short.contains(&true) {
             return None;
         }
         let mut stores = [0, 1].map(|side| self.store_for(side));
-        let mut known: [Imported; 2] = self.names.clone();
-        let mut copies = [Vec::new(), Vec::new()];
-        for (reference, opt) in roots[0].iter().zip(roots[1]) {
-            let pair = [*reference, *opt];
-            let names = [0, 1].map(|side: usize| self.names[side].get(&pair[side]).copied());
-            for side in 0..2 {
-                let copy = match names[side] {
-                    // A name says nothing to a side without it.
-                    Some(_) if names[0] != names[1] => {
-                        self.expanded(side, pair[side], &mut stores[side], &mut known[side])
-                    }
-                    _ => stores[side].import(self.sides[side].0, pair[side], &mut known[side]),
-                };
-                copies[side].push(copy);
+        let mut copies = [0, 1]
+            .map(|side: usize| stores[side].import_all(self.sides[side].0, roots[side], &self.names[side]));
+        let mut known: [Option<Imported>; 2] = [None, None];
+        for at in 0..roots[0].len() {
+            let pair = [0, 1].map(|side: usize| roots[side][at]);
+            let names = [0, 1].map(|side: usize| self.names[side].get(&pair[side]));
+            if names[0] == names[1] {
+                continue;
+            }
+            // A name says nothing to a side without it.
+            for side in [0, 1].into_iter().filter(|side: &usize| names[*side].is_some()) {
+                let known = known[side].get_or_insert_with(|| self.names[side].clone());
+                copies[side][at] = self.expanded(side, pair[side], &mut stores[side], known);
             }
         }
         stores.iter_mut().for_each(Store::close);
@@ -324,16 +410,12 @@ impl<'s, 'a> Sweep<'s, 'a> {
     }
 
     /// Whether each element is computed by few operations on both sides, if these terms have names.
-    fn are_short(
-        &self,
-        sides: &mut [Census; 2],
-        roots: [&[TermId]; 2],
-        has_name: impl Fn(usize, TermId) -> bool,
-    ) -> Vec<bool> {
+    fn are_short(&self, sides: &mut [Census; 2], roots: [&[TermId]; 2], named: &[Marks; 2]) -> Vec<bool> {
         for (side, census) in sides.iter_mut().enumerate() {
-            census.measure(self.sides[side].0, |term| has_name(side, term));
+            census.measure(self.sides[side].0, &named[side]);
         }
-        let is_short = |side: usize, root: TermId| has_name(side, root) || sides[side].size(root) <= MAX_SIZE;
+        let is_short =
+            |side: usize, root: TermId| has(&named[side], root) || sides[side].size(root) <= MAX_SIZE;
         roots[0].iter().zip(roots[1]).map(|(one, other)| is_short(0, *one) && is_short(1, *other)).collect()
     }
 
@@ -371,9 +453,7 @@ impl<'s, 'a> Sweep<'s, 'a> {
         let each = LEAST_STEPS_A_TERM + roots[0].len() as u64 / ELEMENTS_A_STEP;
         self.left = self.left.min(count as u64 * each.min(MOST_STEPS_A_TERM));
         self.spend(count as u64);
-        let shared = [0, 1].map(|side: usize| {
-            sides[side].terms().filter(|term| sides[side].is_shared(*term)).collect::<Vec<_>>()
-        });
+        let shared = [0, 1].map(|side: usize| sides[side].shared());
         if shared.iter().all(Vec::is_empty) {
             return None;
         }
@@ -415,11 +495,16 @@ impl<'s, 'a> Sweep<'s, 'a> {
             // Where one side is not read by many terms, its last term with the value is taken: a running maximum has it
             // at the points before it has it everywhere.
             for side in 0..2 {
-                for (term, values) in large[side].iter().zip(&values[side]).rev() {
+                let mut open = new.values().filter(|same| same.members[side].is_empty()).count();
+                let mut terms = large[side].iter().zip(&values[side]).rev();
+                while open > 0
+                    && let Some((term, values)) = terms.next()
+                {
                     if let Some(new) = values.and_then(|values| new.get_mut(&values))
                         && new.members[side].is_empty()
                     {
                         new.members[side].push(*term);
+                        open -= 1;
                     }
                 }
             }
@@ -463,16 +548,51 @@ impl<'s, 'a> Sweep<'s, 'a> {
     /// The large terms of a side that may get names.
     fn closed_terms(&self, side: usize, census: &Census) -> Vec<TermId> {
         let (store, _) = self.sides[side];
-        let terms: Vec<TermId> = census.terms().collect();
-        let open = self.open(side, &terms);
+        let open = self.open_lanes(side, census);
         let mut signs = FxHashSet::default();
-        for term in &terms {
-            if let View::Apply(TermOp::CopySign, [sign, ..]) = store.view(*term) {
-                signs.insert(copied_sign(store, sign));
-            }
+        for at in (0..store.len()).filter(|at| store.node_ref(*at).op() == TermOp::CopySign) {
+            let (lanes, node) = (census.lanes(at), store.node_ref(at));
+            each_term(node.operand(0), lanes, node.mask(), |_, term| {
+                signs.insert(copied_sign(store, term));
+            });
         }
-        let may = |term: &TermId| census.is_large(*term) && !open.contains(term) && !signs.contains(term);
-        terms.into_iter().filter(may).collect()
+        let large = census.terms_where(|at| census.sizes[at] >= MIN_SIZE);
+        large.filter(|term| !has(&open, *term) && !signs.contains(term)).collect()
+    }
+
+    /// The same as [`Sweep::open`], of all terms of a census.
+    fn open_lanes(&self, side: usize, census: &Census) -> Marks {
+        let (store, _) = self.sides[side];
+        let analysis = self.analysis[side];
+        let mut open = vec![0; store.len()];
+        for at in 0..store.len() {
+            let (lanes, node) = (census.lanes(at), store.node_ref(at));
+            if lanes.is_empty() {
+                continue;
+            }
+            let mut own = match node.op().reads() {
+                Reads::Exponent | Reads::Nothing => LaneMask::NONE,
+                Reads::Logarithm => lanes,
+            };
+            if node.op().reads() == Reads::Nothing {
+                for which in 0..node.op().arity() {
+                    let operand = node.operand(which);
+                    let is_open = |term: TermId| has(&open, term) || analysis.is_read(term);
+                    match (whole_node(operand), operand) {
+                        (Some(whole), _) => own |= lanes_in(&open, whole) & lanes,
+                        (None, Lanes::Affine { base, stride: 0 }) => {
+                            own |= lanes & LaneMask::all_if(is_open(TermId::from_raw(base)));
+                        }
+                        (None, operand) if is_of_input(operand, lanes) => {}
+                        (None, operand) => each_term(operand, lanes, node.mask(), |lane, term| {
+                            own |= LaneMask::of(lane) & LaneMask::all_if(is_open(term));
+                        }),
+                    }
+                }
+            }
+            open[at] = own.bits();
+        }
+        open
     }
 }
 

@@ -5,7 +5,7 @@
 //! is left out has a value everywhere, so that sums with one number are still defined together. Literals stay symbols:
 //! exponents are equal however these are read (V9).
 
-use super::{Everywhere, Factor, Known, Made, Numbers, Part, Shape};
+use super::{Everywhere, Factor, Known, Made, Number, Numbers, Part, Shape};
 use crate::algebra::IrrationalLiteral;
 use crate::number::{Extended, Rational};
 use crate::term::TermOp;
@@ -121,23 +121,23 @@ fn infinite_if(number: Option<bool>, negative: bool) -> Everywhere {
 impl Numbers<'_, '_> {
     /// Whether a shape has a finite value at every input.
     pub(super) fn is_total(&self, shape: Shape) -> bool {
-        self.everywhere[shape as usize] == Everywhere::Finite
+        self.everywhere[shape.form()] == Everywhere::Finite
     }
 
     /// Whether a shape is certainly 0, as 2^(−∞) is.
     fn is_zero(&self, shape: Shape) -> bool {
-        match self.made[shape as usize] {
+        match self.made[shape.form()] {
             Made::Constant(_) => self.is_neutral(shape, &Extended::Finite(Rational::ZERO)),
             Made::Apply(TermOp::Exp2, [argument, ..]) => {
-                self.everywhere[argument as usize] == Everywhere::Infinite { negative: true }
+                self.everywhere[argument.form()] == Everywhere::Infinite { negative: true }
             }
-            Made::Leaf(_) | Made::Apply(..) | Made::Alone(_) => false,
+            Made::Input(_) | Made::Leaf(_) | Made::Apply(..) | Made::Alone(_) => false,
         }
     }
 
     /// What is known of the value of an operation at every input (V3).
     pub(super) fn everywhere_of(&self, op: TermOp, [a, b, c]: [Shape; 3]) -> Everywhere {
-        let known = |shape: Shape| self.everywhere[shape as usize];
+        let known = |shape: Shape| self.everywhere[shape.form()];
         let product = || match (known(a), known(b)) {
             (Everywhere::Finite, Everywhere::Finite) => Everywhere::Finite,
             (Everywhere::Infinite { negative }, _) => infinite_if(self.is_negative(b), negative),
@@ -174,15 +174,15 @@ impl Numbers<'_, '_> {
 
     /// The argument of a power of two whose exponent has a finite value at every input.
     pub(super) fn argument(&self, shape: Shape) -> Option<Shape> {
-        match self.made[shape as usize] {
+        match self.made(shape) {
             Made::Apply(TermOp::Exp2, [argument, ..]) if self.is_total(argument) => Some(argument),
-            Made::Leaf(_) | Made::Constant(_) | Made::Apply(..) | Made::Alone(_) => None,
+            Made::Input(_) | Made::Leaf(_) | Made::Constant(_) | Made::Apply(..) | Made::Alone(_) => None,
         }
     }
 
     /// A constant that is a number, as a factor.
     fn coefficient(&self, shape: Shape) -> Option<(Rational, Literals)> {
-        let Made::Constant(number) = self.made[shape as usize] else { return None };
+        let Made::Constant(number) = self.made[shape.form()] else { return None };
         match &self.values_of_constants[number] {
             Known::Exact(exact) => Some((exact.finite()?.clone(), Products::NONE)),
             Known::Read(factor, literals) => Some((factor.clone(), *literals)),
@@ -200,7 +200,7 @@ impl Numbers<'_, '_> {
             let Entry { of, literals, times } = entry;
             let same = |of: Shape| Entry { of, literals, times: times.clone() };
             let opposite = |of: Shape| Entry { of, literals, times: -&times };
-            match self.made[of as usize] {
+            match self.made(of) {
                 Made::Apply(TermOp::Sub, [a, b, _]) => open.extend([same(a), opposite(b)]),
                 Made::Apply(TermOp::Neg, [a, ..]) => open.push(opposite(a)),
                 Made::Apply(op @ (TermOp::Mul | TermOp::Fma), [a, b, c]) => {
@@ -219,7 +219,7 @@ impl Numbers<'_, '_> {
                     open.push(Entry { of: rest, literals, times: &times * &factor });
                 }
                 Made::Constant(_) if self.is_zero(of) => {}
-                Made::Leaf(_) | Made::Constant(_) | Made::Apply(..) | Made::Alone(_) => {
+                Made::Input(_) | Made::Leaf(_) | Made::Constant(_) | Made::Apply(..) | Made::Alone(_) => {
                     entries.push(same(of));
                 }
             }
@@ -237,10 +237,10 @@ impl Numbers<'_, '_> {
     }
 
     /// The number of 2 to an exponent whose shapes have numbers, or `None` within where this is 1.
-    pub(super) fn power(&mut self, exponent: &Exponent) -> Option<Option<u32>> {
-        let mut list: SmallVec<[(u32, Literals, Rational); 4]> = SmallVec::new();
+    pub(super) fn power(&mut self, exponent: &Exponent) -> Option<Option<Number>> {
+        let mut list: SmallVec<[(Number, Literals, Rational); 4]> = SmallVec::new();
         for entry in exponent.iter() {
-            list.push((self.numbers[entry.of as usize]?, entry.literals, entry.times.clone()));
+            list.push((self.known_number(entry.of)?, entry.literals, entry.times.clone()));
         }
         list.sort_unstable_by_key(|(number, literals, _)| (*number, *literals));
         list.dedup_by(|next, kept| {
@@ -266,7 +266,7 @@ impl Numbers<'_, '_> {
         open.push((root, false, None));
         while let Some((shape, is_negative, power)) = open.pop() {
             self.left = self.left.checked_sub(1)?;
-            let Made::Apply(op, [a, b, c]) = self.made[shape as usize] else {
+            let Made::Apply(op, [a, b, c]) = self.made(shape) else {
                 // 2^e has a value everywhere.
                 if self.is_zero(shape) {
                     left_out = Some(shape);
@@ -278,7 +278,7 @@ impl Numbers<'_, '_> {
                 continue;
             };
             if matches!(op, TermOp::Add | TermOp::Sub | TermOp::Neg | TermOp::Fma) && power.is_some() {
-                let times = &mut self.scaled[shape as usize];
+                let times = self.scaled.entry(shape).or_default();
                 if *times == MAX_SCALED {
                     parts.push(Part { factor: Factor::Shape(shape), is_negative, power });
                     continue;
@@ -291,6 +291,9 @@ impl Numbers<'_, '_> {
                 open.extend([(b, !is_negative, power.clone()), (a, is_negative, power)]);
             } else if op == TermOp::Neg {
                 open.push((a, !is_negative, power));
+            } else if power.is_none() && shape != root && self.argument(shape).is_some() {
+                // It has a number of its own.
+                parts.push(Part { factor: Factor::Shape(shape), is_negative, power });
             } else if let Some(argument) = self.argument(shape) {
                 let power = Some(scaled(power, self.exponent(argument)?));
                 parts.push(Part { factor: Factor::One, is_negative, power });

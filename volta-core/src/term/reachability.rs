@@ -1,7 +1,8 @@
 //! The terms on which given terms depend.
 
+use super::id::{TermId, TermKind};
+use super::node::{Lanes, Store};
 use crate::base::lane::{Lane, LaneMask};
-use crate::term::{Lanes, Store, TermId, TermKind};
 
 /// The lanes of a store's nodes on which some terms depend, those terms included.
 ///
@@ -9,7 +10,7 @@ use crate::term::{Lanes, Store, TermId, TermKind};
 /// A word and a bit for each node of the store, of which only those of reached nodes are touched, and one visit of
 /// each reached node.
 #[derive(Debug)]
-pub(super) struct Reached {
+pub(crate) struct Reached {
     /// For each node, its reached lanes: zeroed memory is not touched until it is written.
     lanes: Vec<u32>,
     /// The nodes with reached lanes, a bit each.
@@ -18,7 +19,12 @@ pub(super) struct Reached {
 
 impl Reached {
     /// The terms on which `roots` depend.
-    pub(super) fn new(store: &Store, roots: &[TermId]) -> Reached {
+    pub(crate) fn new(store: &Store, roots: &[TermId]) -> Reached {
+        Reached::without(store, roots, &[])
+    }
+
+    /// The terms on which `roots` depend, without some lanes of the nodes, and what only these depend on.
+    pub(crate) fn without(store: &Store, roots: &[TermId], left_out: &[LaneMask]) -> Reached {
         let mut reached = Reached { lanes: vec![0; store.len()], nodes: vec![0; store.len().div_ceil(64)] };
         roots.iter().for_each(|root| reached.insert(*root));
         for word in (0..reached.nodes.len()).rev() {
@@ -26,18 +32,27 @@ impl Reached {
             let mut below = u64::MAX;
             while let Some(bit) = (reached.nodes[word] & below).checked_ilog2() {
                 below = (1 << bit) - 1;
-                reached.insert_operands(store, word * 64 + bit as usize);
+                let at = word * 64 + bit as usize;
+                if let Some(left_out) = left_out.get(at) {
+                    reached.lanes[at] &= !left_out.bits();
+                    if reached.lanes[at] == 0 {
+                        reached.nodes[word] &= !(1 << bit);
+                        continue;
+                    }
+                }
+                reached.insert_operands(store, at);
             }
         }
         reached
     }
 
-    pub(super) fn bytes(&self) -> u64 {
+    /// Memory in bytes.
+    pub(crate) fn bytes(&self) -> u64 {
         (4 * self.lanes.capacity() + 8 * self.nodes.capacity()) as u64
     }
 
     /// Every term of a store.
-    pub(super) fn all(store: &Store) -> Reached {
+    pub(crate) fn all(store: &Store) -> Reached {
         let mut reached = Reached { lanes: vec![0; store.len()], nodes: vec![0; store.len().div_ceil(64)] };
         (0..store.len()).for_each(|at| reached.insert_lanes(at, store.mask(at)));
         reached
@@ -45,23 +60,23 @@ impl Reached {
 
     /// The reached lanes of a node.
     #[inline]
-    pub(super) fn lanes(&self, node: usize) -> LaneMask {
+    pub(crate) fn lanes(&self, node: usize) -> LaneMask {
         LaneMask::from_bits(self.lanes[node])
     }
 
     /// Whether some lane of a node is reached.
     #[inline]
-    pub(super) fn has(&self, node: usize) -> bool {
+    pub(crate) fn has(&self, node: usize) -> bool {
         self.nodes[node / 64] >> (node % 64) & 1 == 1
     }
 
     /// Whether a lane is reached of any of the nodes from `64·number` to `64·number + 63`.
-    pub(super) fn has_near(&self, number: usize) -> bool {
+    pub(crate) fn has_near(&self, number: usize) -> bool {
         self.nodes[number] != 0
     }
 
     /// The first node from `node` on that has reached lanes.
-    pub(super) fn first_from(&self, node: usize) -> Option<usize> {
+    pub(crate) fn first_from(&self, node: usize) -> Option<usize> {
         let (word, bit) = (node / 64, node % 64);
         let own = self.nodes.get(word)? & u64::MAX << bit;
         if own != 0 {
@@ -90,21 +105,26 @@ impl Reached {
             match (whole_node(own), own) {
                 (Some(whole), _) => self.insert_lanes(whole, lanes),
                 (None, Lanes::Affine { base, stride: 0 }) => self.insert(TermId::from_raw(base)),
-                // Between two elements of an input there are only elements: nothing to insert.
-                (None, Lanes::Strides { base, motion }) if motion.min_max(base).into_iter().all(is_input) => {
-                }
+                (None, own) if is_of_input(own, lanes) => {}
                 (None, own) => each_term(own, lanes, node.mask(), |_, term| self.insert(term)),
             }
         }
     }
 }
 
-fn is_input(raw: u64) -> bool {
-    matches!(TermId::from_raw(raw).kind(), TermKind::Input { .. })
+/// Whether all terms of an operand in some lanes are certainly elements of an input.
+pub(crate) fn is_of_input(own: Lanes<'_>, lanes: LaneMask) -> bool {
+    let ends = match own {
+        Lanes::Affine { .. } => [lanes.first(), lanes.last()].map(|lane| own.term(lane, lanes)),
+        Lanes::Strides { base, motion } => motion.min_max(base).map(TermId::from_raw),
+        Lanes::List(_) | Lanes::Repeated { .. } => return false,
+    };
+    // Between two elements of an input there are only elements.
+    ends.into_iter().all(|term| matches!(term.kind(), TermKind::Input { .. }))
 }
 
 /// The node of which an operand is the whole row of lanes, in order.
-pub(super) fn whole_node(own: Lanes<'_>) -> Option<usize> {
+pub(crate) fn whole_node(own: Lanes<'_>) -> Option<usize> {
     let Lanes::Affine { base, stride: 1 } = own else { return None };
     match TermId::from_raw(base).kind() {
         TermKind::Lane(node, Lane::FIRST) => Some(node.index()),
@@ -114,7 +134,7 @@ pub(super) fn whole_node(own: Lanes<'_>) -> Option<usize> {
 
 /// Calls `look` for the operand's term in each of some lanes, for a node with the lanes of `mask`.
 #[inline]
-pub(super) fn each_term(own: Lanes<'_>, lanes: LaneMask, mask: LaneMask, mut look: impl FnMut(Lane, TermId)) {
+pub(crate) fn each_term(own: Lanes<'_>, lanes: LaneMask, mask: LaneMask, mut look: impl FnMut(Lane, TermId)) {
     match own {
         // Zipped with the list, so that no lane's position has to be counted.
         Lanes::List(list) => {
@@ -130,7 +150,7 @@ pub(super) fn each_term(own: Lanes<'_>, lanes: LaneMask, mask: LaneMask, mut loo
 
 /// The number of bits that are set below bit `bit`.
 #[inline]
-pub(super) fn rank(bits: u32, bit: u32) -> usize {
+pub(crate) fn rank(bits: u32, bit: u32) -> usize {
     match bits & ((1 << bit) - 1) {
         // The usual case, which avoids counting bits: it may be slow without a machine instruction for it.
         0 => 0,
@@ -139,7 +159,7 @@ pub(super) fn rank(bits: u32, bit: u32) -> usize {
 }
 
 /// The bits that are set, lowest first.
-pub(super) fn bits(mut word: u32) -> impl Iterator<Item = u32> {
+pub(crate) fn bits(mut word: u32) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
         let bit = word.trailing_zeros();
         word &= word.wrapping_sub(1);
