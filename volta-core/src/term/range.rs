@@ -32,6 +32,9 @@ pub struct Range {
 /// At most this many terms are visited to decide whether a term depends on another.
 const MAX_KEPT: usize = 64;
 
+/// Below a choice, so many operations are looked at for what its condition bounds.
+const MAX_BOUNDED: usize = 3;
+
 /// Integers are enumerated only in ranges up to this long.
 const MAX_SPAN: i128 = 1 << 14;
 
@@ -252,7 +255,7 @@ impl Range {
             Kind::Piecewise(Piecewise::Select) => match at(0) {
                 condition if condition.within(1, 1) => at(1),
                 condition if condition.within(0, 0) => at(2),
-                _ => at(1).either(at(2)),
+                _ => of_choice(store, operands, known),
             },
             Kind::Piecewise(Piecewise::Mod) => match finite(store, operands[1]).and_then(|by| by.to_u64()) {
                 Some(modulus) if modulus > 0 => at(0).modulo(modulus.into()),
@@ -580,6 +583,84 @@ impl Ranges {
     /// assumption on an integer's bounds.
     fn decides(&self, op: TermOp) -> bool {
         matches!(op.kind(), Kind::Condition(_)) && matches!(self.supposed, Some((Bound::Between(..), _)))
+    }
+}
+
+/// The range of a choice: of each value where it is chosen. A condition that compares an integer with a number bounds
+/// the integer there, and with it what is computed from it.
+fn of_choice(store: &Store, operands: &[TermId], known: &dyn Fn(TermId) -> Range) -> Range {
+    let chosen = [(operands[1], true), (operands[2], false)].map(|(value, holds)| {
+        let whole = known(value);
+        match compared(store, operands[0], holds, known) {
+            Some((_, of)) if of.low.zip(of.high).is_some_and(|(low, high)| low > high) => None,
+            Some((term, of)) => {
+                let within = where_bounded(store, value, (term, of), known, MAX_BOUNDED);
+                Some(whole.narrowed((within.low, within.high)))
+            }
+            None => Some(whole),
+        }
+    });
+    match chosen {
+        [Some(a), Some(b)] => a.either(b),
+        [Some(only), None] | [None, Some(only)] => only,
+        [None, None] => known(operands[1]).either(known(operands[2])),
+    }
+}
+
+/// The integer that a condition compares with a number, and its range where the condition holds, or does not.
+fn compared(
+    store: &Store,
+    condition: TermId,
+    holds: bool,
+    known: &dyn Fn(TermId) -> Range,
+) -> Option<(TermId, Range)> {
+    let View::Apply(op, [a, b, _]) = store.view(condition) else { return None };
+    let Kind::Condition(which) = op.kind() else { return None };
+    let number = |term| finite(store, term).filter(Rational::is_integer)?.to_i64().map(i128::from);
+    let (term, limit, is_left) = match (number(a), number(b)) {
+        (None, Some(limit)) => (a, limit, true),
+        (Some(limit), None) => (b, limit, false),
+        (None, None) | (Some(_), Some(_)) => return None,
+    };
+    let of = known(term);
+    if !of.whole || store.is_ieee() {
+        return None;
+    }
+    let (low, high) = match (which, holds, is_left) {
+        (Predicate::Equal, true, _) => (Some(limit), Some(limit)),
+        (Predicate::Equal, false, _) => (
+            Some(limit + 1).filter(|_| of.low == Some(limit)),
+            Some(limit - 1).filter(|_| of.high == Some(limit)),
+        ),
+        (Predicate::Less, true, true) | (Predicate::LessEqual, false, false) => (None, Some(limit - 1)),
+        (Predicate::Less, true, false) | (Predicate::LessEqual, false, true) => (Some(limit + 1), None),
+        (Predicate::Less, false, true) | (Predicate::LessEqual, true, false) => (Some(limit), None),
+        (Predicate::Less, false, false) | (Predicate::LessEqual, true, true) => (None, Some(limit)),
+        (Predicate::Not | Predicate::And | Predicate::Or | Predicate::Xor, ..) => return None,
+    };
+    let high = of.high.into_iter().chain(high).min();
+    let low = of.low.max(low);
+    let range = Range { low, high, ..of };
+    let is_empty = low.zip(high).is_some_and(|(low, high)| low > high);
+    Some((term, if is_empty { range } else { range.tight() }))
+}
+
+/// The range of a term where another one has the given range, by the operations nearest to its result.
+fn where_bounded(
+    store: &Store,
+    of: TermId,
+    bounded: (TermId, Range),
+    known: &dyn Fn(TermId) -> Range,
+    depth: usize,
+) -> Range {
+    match store.view(of) {
+        _ if of == bounded.0 => bounded.1,
+        // A further choice is taken as it is: looking at its own condition again would cost too much.
+        View::Apply(op, operands) if depth > 0 && depends(op) && op != TermOp::Select => {
+            let below = |operand| where_bounded(store, operand, bounded, known, depth - 1);
+            Range::of_operation(store, op, &operands[..op.arity()], &below)
+        }
+        View::Apply(..) | View::Input { .. } | View::Constant(_) => known(of),
     }
 }
 

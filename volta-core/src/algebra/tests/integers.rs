@@ -449,6 +449,8 @@ fn executed(side: &Side, term: TermId, point: &[i128]) -> Rational {
         }
         TermOp::BitAnd => (natural(&values[0]) & natural(&values[1])).into(),
         TermOp::Less => Rational::from_integer((values[0] < values[1]).into()),
+        TermOp::LessEqual => Rational::from_integer((values[0] <= values[1]).into()),
+        TermOp::Equal => Rational::from_integer((values[0] == values[1]).into()),
         TermOp::Select => values[if values[0].is_zero() { 2 } else { 1 }].clone(),
         TermOp::Fma
         | TermOp::Div
@@ -480,8 +482,6 @@ fn executed(side: &Side, term: TermId, point: &[i128]) -> Rational {
         | TermOp::Ieee2
         | TermOp::IeeePair
         | TermOp::CopySign
-        | TermOp::LessEqual
-        | TermOp::Equal
         | TermOp::Not
         | TermOp::And
         | TermOp::Or
@@ -582,6 +582,43 @@ proptest! {
             }
         }
     }
+}
+
+/// A choice by a comparison has the range of what is chosen where: every value lies in it, and none of the ends is lost.
+#[test]
+fn choices_have_the_ranges_of_what_is_chosen() {
+    let points: Vec<[i128; 4]> = (-128..128).map(|value| [0, 0, value, 0]).collect();
+    for limit in [-129, -128, -127, 0, 126, 127, 128] {
+        for which in 0..6 {
+            for shape in 0..4 {
+                let mut side = integers();
+                let of = TermId::input(InputId(1), 0);
+                let number = side.whole(limit);
+                let op = [TermOp::Equal, TermOp::Less, TermOp::LessEqual][which % 3];
+                let operands = if which < 3 { [of, number] } else { [number, of] };
+                let condition = side.op(op, &operands);
+                let (step, zero) = (side.whole(1 - 2 * i128::from(shape & 1 == 1)), side.whole(0));
+                let next = side.op(TermOp::Add, &[of, step]);
+                let other = if shape < 2 { next } else { side.op(TermOp::Mul, &[next, step]) };
+                for chosen in [[zero, other], [other, zero], [of, other]] {
+                    let term = side.op(TermOp::Select, &[condition, chosen[0], chosen[1]]);
+                    let range = Ranges::default().of(&side.store, term);
+                    for point in &points {
+                        let value = executed(&side, term, point);
+                        let at = |bound: Option<i128>| bound.map(Rational::from_i128);
+                        assert!(at(range.low).is_none_or(|low| low <= value), "{limit} {which} {shape}");
+                        assert!(at(range.high).is_none_or(|high| value <= high), "{limit} {which} {shape}");
+                    }
+                }
+            }
+        }
+    }
+    let mut side = integers();
+    let (of, zero, less) = (TermId::input(InputId(0), 0), side.whole(0), side.whole(-1));
+    let (first, before) = (side.op(TermOp::Equal, &[of, zero]), side.op(TermOp::Add, &[of, less]));
+    let term = side.op(TermOp::Select, &[first, zero, before]);
+    let range = Ranges::default().of(&side.store, term);
+    assert_eq!((range.low, range.high), (Some(0), Some(254)));
 }
 
 /// Only integers are split into their values: half of a bit is not one.
