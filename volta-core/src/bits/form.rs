@@ -3,6 +3,8 @@
 //! A form applies only what IEEE arithmetic guarantees for all values; [`super::laws`] lists it. Forms are interned in
 //! one table for all stores, so that equal ids mean equal bits, up to the relation that is asked for.
 
+mod extremum;
+
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
@@ -15,6 +17,7 @@ use crate::term::{
     Sum, TermId, TermKind, TermOp, View, fold,
 };
 use crate::verdict::Claim;
+use extremum::is_extremum;
 
 /// A form; of a float the negated one too, of a condition the opposite one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -43,6 +46,7 @@ impl FormRef {
 }
 
 type Operands = SmallVec<[FormRef; 3]>;
+type Needs = SmallVec<[TermId; 3]>;
 
 /// What a form is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -173,11 +177,6 @@ impl<'i> Forms<'i> {
         self.products && self.sums
     }
 
-    /// The form of a term, if it was computed.
-    pub(super) fn known(&self, store: usize, term: TermId) -> Option<FormRef> {
-        self.known[store].get(&term).copied()
-    }
-
     /// The form of a term of the store with this number.
     pub(super) fn of(&mut self, number: usize, store: &Store, root: TermId) -> Result<FormRef, NoForm> {
         let mut work = vec![root];
@@ -186,7 +185,7 @@ impl<'i> Forms<'i> {
                 work.pop();
                 continue;
             }
-            let needs = needs(store, term);
+            let needs = self.needs(number, store, term);
             let before = work.len();
             work.extend(needs.iter().filter(|needed| !self.known[number].contains_key(needed)));
             if work.len() > before {
@@ -222,7 +221,11 @@ impl<'i> Forms<'i> {
                 let reads = operands_of(store, term).first().copied();
                 self.encodes |= matches!(key.op, IeeeOp::Encode | IeeeOp::CopySign)
                     && reads.is_some_and(|read| !matches!(read.kind(), TermKind::Input { .. }));
-                self.ieee(IeeeKey { fusible: false, ..key }, operands)
+                let key = IeeeKey { fusible: false, ..key };
+                if is_extremum(key.op) && operands.len() != 2 {
+                    return self.extremum_of(key, &operands);
+                }
+                self.ieee(key, operands)
             }
             View::Apply(op, _) => self.term(op, operands),
         }
@@ -345,30 +348,7 @@ impl<'i> Forms<'i> {
             (IeeeOp::Div, [a, b]) => self.quotient(key, *a, *b),
             (IeeeOp::Add, [a, b]) => self.sum(key, *a, *b),
             (IeeeOp::Fma, [a, b, c]) => self.fused(key, *a, *b, *c),
-            (IeeeOp::Min | IeeeOp::Max | IeeeOp::MinNan | IeeeOp::MaxNan, [a, b]) => {
-                // The operands decide, and not their format.
-                let key = if key.flush { key } else { IeeeKey { format: Format::F64, ..key } };
-                let mut all: Vec<Operands> = Vec::new();
-                for operand in [*a, *b] {
-                    match &self.contents[operand.index()] {
-                        Content::Many(inner, parts) if *inner == key && !operand.negative() => {
-                            all.extend(parts.iter().cloned());
-                        }
-                        Content::Input(..)
-                        | Content::Number(_)
-                        | Content::Integer(_)
-                        | Content::Ieee(..)
-                        | Content::Many(..)
-                        | Content::Term(..) => all.push(smallvec![operand]),
-                    }
-                }
-                all.sort_unstable();
-                all.dedup();
-                match all.as_slice() {
-                    [only] => self.flush(key, only[0]),
-                    _ => self.many(key, all),
-                }
-            }
+            (op, [a, b]) if is_extremum(op) => self.extremum(key, &[*a, *b]),
             (IeeeOp::Less | IeeeOp::LessEqual | IeeeOp::Equal | IeeeOp::Ordered, [a, b]) => {
                 let key = if key.flush { key } else { IeeeKey { format: Format::F64, ..key } };
                 let pair = if key.op == IeeeOp::Ordered {
@@ -449,7 +429,7 @@ impl<'i> Forms<'i> {
             key.op,
             IeeeOp::Abs | IeeeOp::Flush | IeeeOp::Integral | IeeeOp::Saturate | IeeeOp::Relu
         );
-        let format = if matches!(key.op, IeeeOp::Min | IeeeOp::Max | IeeeOp::MinNan | IeeeOp::MaxNan) {
+        let format = if is_extremum(key.op) {
             // The value of an operand, or a zero.
             operands.iter().map(of).reduce(joined).flatten()
         } else if of_one {
@@ -767,8 +747,8 @@ pub(super) fn key_of_term(store: &Store, term: TermId) -> Option<IeeeKey> {
 }
 
 /// The operands of a term; those of a pair one by one, and no keys.
-pub(super) fn operands_of(store: &Store, term: TermId) -> SmallVec<[TermId; 3]> {
-    let View::Apply(op, [a, b, c]) = store.view(term) else { return SmallVec::new() };
+pub(super) fn operands_of(store: &Store, term: TermId) -> Needs {
+    let View::Apply(op, [a, b, c]) = store.view(term) else { return Needs::new() };
     if op == TermOp::Ieee1 {
         return smallvec![b];
     }
@@ -779,9 +759,4 @@ pub(super) fn operands_of(store: &Store, term: TermId) -> SmallVec<[TermId; 3]> 
         View::Apply(TermOp::IeeePair, [x, y, _]) => smallvec![x, y, c],
         View::Apply(..) | View::Input { .. } | View::Constant(_) => smallvec![b, c],
     }
-}
-
-/// The terms whose forms that of a term is made of.
-fn needs(store: &Store, term: TermId) -> SmallVec<[TermId; 3]> {
-    if store.as_ieee_number(term).is_some() { SmallVec::new() } else { operands_of(store, term) }
 }

@@ -169,13 +169,16 @@ pub fn parting(pair: &BitsPair<'_>, inputs: &[InputFormats], most: FormLimits) -
         let keys = [key_of_term(pair.reference.0, one), key_of_term(pair.opt.0, other)];
         let alike = pair.reference.0.op(one) == pair.opt.0.op(other) && keys[0] == keys[1];
         let (ours, theirs) = (operands_of(pair.reference.0, one), operands_of(pair.opt.0, other));
-        let same = |a: &TermId, b: &TermId| forms.known(left, *a) == forms.known(right, *b);
+        let mut same = |a: TermId, b: TermId| {
+            let ours = forms.of(left, pair.reference.0, a);
+            ours.is_ok() && ours == forms.of(right, pair.opt.0, b)
+        };
         let next = if alike && ours.len() == theirs.len() {
             let ours: Vec<TermId> =
-                ours.iter().filter(|a| !theirs.iter().any(|b| same(a, b))).copied().collect();
+                ours.iter().filter(|a| !theirs.iter().any(|b| same(**a, *b))).copied().collect();
             let known = operands_of(pair.reference.0, one);
             let theirs: Vec<TermId> =
-                theirs.iter().filter(|b| !known.iter().any(|a| same(a, b))).copied().collect();
+                theirs.iter().filter(|b| !known.iter().any(|a| same(*a, **b))).copied().collect();
             match (ours.as_slice(), theirs.as_slice()) {
                 ([a], [b]) => Some((*a, *b)),
                 _ => None,
