@@ -32,7 +32,7 @@ fn may_be_by_classes(case: &Case) -> bool {
     let is_plain =
         !(options.every_cta || options.every_element || options.exact_clocks || options.access_patterns)
             && options.shard.is_none()
-            && options.forms != FormsWanted::Always
+            && (options.ieee || options.forms != FormsWanted::Always)
             && options.schedule == Schedule::InOrder;
     let is_plain = is_plain && !case.params.iter().any(Param::is_set);
     is_plain && (are_many || has_iterations)
