@@ -38,7 +38,7 @@ const DRAWS: [Draw; 9] = [
     Draw::All(-1.5),
 ];
 
-/// Each kind of point is drawn so often.
+/// Each kind of point is drawn so often for one of many elements.
 const TIMES: u64 = 3;
 
 /// A word that depends on all of a number.
@@ -111,11 +111,11 @@ pub(super) enum Searched {
     Undetermined,
 }
 
-/// Searches inputs at which both terms are known and differ.
-pub(super) fn search(pair: &BitsPair<'_>, inputs: &[InputFormats]) -> Searched {
+/// Searches inputs at which both terms are known and differ, at so many times the points for one of many elements.
+pub(super) fn search(pair: &BitsPair<'_>, inputs: &[InputFormats], share: u64) -> Searched {
     let mut undetermined = 0;
     let mut all: Vec<(usize, u64)> = Vec::new();
-    let points = (0..DRAWS.len() as u64 * TIMES).map(|point| (point, None));
+    let points = (0..DRAWS.len() as u64 * TIMES * share).map(|point| (point, None));
     let ones = (0..LARGEST).map(|at| (0, Some(at)));
     for (point, largest) in points.chain(ones) {
         // Elements are spread over those that are read, from the last one on.
