@@ -29,10 +29,12 @@ fn may_be_by_classes(case: &Case) -> bool {
     let are_many = sides().all(|side| kernel(side).is_some_and(|ctas| ctas >= FEWEST_CTAS));
     let has_iterations = sides().any(has_one_thread) && sides().all(|side| kernel(side).is_some());
     let options = &case.options;
+    // A claim about bits tells no forms.
+    let wants_forms = options.forms == FormsWanted::Always && !options.ieee;
     let is_plain =
         !(options.every_cta || options.every_element || options.exact_clocks || options.access_patterns)
             && options.shard.is_none()
-            && (options.ieee || options.forms != FormsWanted::Always)
+            && !wants_forms
             && options.schedule == Schedule::InOrder;
     let is_plain = is_plain && !case.params.iter().any(Param::is_set);
     is_plain && (are_many || has_iterations)

@@ -73,20 +73,19 @@ impl Forms<'_> {
     /// An extremum of extremes, from the forms of all their operands at once: a running one has no form at each step.
     pub(super) fn extremum_of(&mut self, key: IeeeKey, operands: &[FormRef]) -> Result<FormRef, NoForm> {
         let is_number = |form: &FormRef| self.float(*form).is_some();
-        let is_plain = |form: &FormRef| {
-            self.is(*form, Kinds::Float)
-                && !is_number(form)
-                && !matches!(self.contents[form.index()], Content::Term(..))
-        };
-        let (plain, others): (Vec<FormRef>, Vec<FormRef>) = operands.iter().partition(|form| is_plain(form));
-        let mut all = Vec::new();
-        if !plain.is_empty() {
-            all.push(if let [only] = plain[..] { only } else { self.extremum(key, &plain) });
+        // A choice may be one between numbers.
+        let is_choice = |form: &FormRef| matches!(self.contents[form.index()], Content::Term(..));
+        let (numbers, others): (Vec<FormRef>, Vec<FormRef>) =
+            operands.iter().partition(|form| is_number(form));
+        let (choices, plain): (Vec<FormRef>, Vec<FormRef>) =
+            others.into_iter().partition(|form| is_choice(form) || !self.is(*form, Kinds::Float));
+        // Numbers and choices take part one after the other, as they would if nothing stood between them.
+        let mut all = numbers;
+        match plain[..] {
+            [] => {}
+            [only] => all.push(only),
+            _ => all.push(self.extremum(key, &plain)),
         }
-        // Numbers, and choices between some, one after the other, as if there were no others between them.
-        let (numbers, choices): (Vec<FormRef>, Vec<FormRef>) =
-            others.into_iter().partition(|form| self.float(*form).is_some());
-        all.splice(0..0, numbers);
         all.extend(choices);
         let mut all = all.into_iter();
         let Some(mut found) = all.next() else { return Err(NoForm::Operation("an extremum of nothing")) };
