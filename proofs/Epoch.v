@@ -1,6 +1,6 @@
 (** The epoch detector never misses: what it accepts, the vector clocks accept.
 
-    One cell of memory is considered. The epoch detector (volta-core/src/machine/epoch.rs) keeps for it the last write and
+    One cell of memory is considered. The epoch detector (volta-core/src/concurrency/epoch.rs) keeps for it the last write and
     some of the reads of the present epoch; epochs end at barriers at which every thread waits, and whole warps
     synchronise. The exact detector keeps everything: which accesses each thread knows, as a set, which is what vector
     clocks encode. Both watch the same sequence of operations. *)

@@ -1,4 +1,4 @@
-(** What the vector-clock detector forgets is implied by what it keeps (volta-core/src/machine/race.rs, [record]).
+(** What the vector-clock detector forgets is implied by what it keeps (volta-core/src/concurrency/race.rs, [record]).
 
     Of one cell it keeps the accesses that later ones may race with: an access may be forgotten when one of the same thread
     or of a thread that knows it covers it. Threads learn from one another in any way; an object that passes knowledge on

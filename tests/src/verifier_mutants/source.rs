@@ -18,7 +18,7 @@ const LEFT_OUT: [&str; 18] = [
     "decide/smt",
     "lib.rs",
     "machine/access_fault.rs",
-    "machine/exec/access_fault.rs",
+    "machine/exec/access/access_fault.rs",
     "program/error.rs",
     "program/print.rs",
     "program/tests",

@@ -5,21 +5,21 @@
 pub(crate) type Steps = [i64; 4];
 
 /// The same in all CTAs.
-pub(in super::super) const SAME: Steps = [0; 4];
+pub(crate) const SAME: Steps = [0; 4];
 
 /// The dimension of sizes.
 pub(super) const SIZES: usize = 3;
 
 /// A number that is affine in the position of the CTA: its value in the first one, and what is added from there on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Linear {
-    pub(super) first: i128,
-    pub(super) steps: Steps,
+pub(crate) struct Linear {
+    pub(crate) first: i128,
+    pub(crate) steps: Steps,
 }
 
 impl Linear {
     /// `self - other`; `None` where steps are too large.
-    pub(super) fn minus(self, other: Linear) -> Option<Linear> {
+    pub(crate) fn minus(self, other: Linear) -> Option<Linear> {
         let mut steps = SAME;
         for (at, step) in steps.iter_mut().enumerate() {
             *step = self.steps[at].checked_sub(other.steps[at])?;
@@ -122,7 +122,7 @@ impl Extents {
 
     /// Leaves CTAs out, from the ends and of the last dimensions first, until a number is within bounds in all that are
     /// left. False if it is not even in the first CTA.
-    pub(super) fn keep(&mut self, number: Linear, [least, greatest]: [i128; 2]) -> bool {
+    pub(crate) fn keep(&mut self, number: Linear, [least, greatest]: [i128; 2]) -> bool {
         if number.first < least || number.first > greatest {
             return false;
         }

@@ -4,24 +4,24 @@ use rustc_hash::FxHashMap;
 
 /// How a launch changes from a size to the next.
 #[derive(Debug)]
-pub(super) struct Growth {
+pub(crate) struct Growth {
     /// The dimension of the grid that grows.
-    pub(super) along: usize,
+    pub(crate) along: usize,
     /// By how many CTAs.
-    pub(super) ctas: i64,
+    pub(crate) ctas: i64,
     /// By how many bytes each tensor grows.
-    pub(super) bytes: Vec<i64>,
+    pub(crate) bytes: Vec<i64>,
     /// The numbers among the arguments that change, by the tensor that holds them.
-    pub(super) numbers: FxHashMap<u32, Vec<Number>>,
+    pub(crate) numbers: FxHashMap<u32, Vec<Number>>,
 }
 
 /// A number among the arguments that changes.
 #[derive(Debug)]
-pub(super) struct Number {
-    pub(super) offset: u64,
-    pub(super) bytes: u64,
+pub(crate) struct Number {
+    pub(crate) offset: u64,
+    pub(crate) bytes: u64,
     /// What is added to its word; `None` where that is not the same each time.
-    pub(super) by: Option<i64>,
+    pub(crate) by: Option<i64>,
 }
 
 impl Growth {
@@ -36,7 +36,7 @@ impl Growth {
     }
 
     /// How the bytes at an offset of a tensor change; `None` if they are the same in launches of all sizes.
-    pub(super) fn number(
+    pub(crate) fn number(
         &self,
         (tensor, offset): (u32, u64),
         bytes: u64,
@@ -54,4 +54,4 @@ impl Growth {
 
 /// This run cannot stand for other CTAs.
 #[derive(Debug)]
-pub(super) struct Apart;
+pub(crate) struct Apart;

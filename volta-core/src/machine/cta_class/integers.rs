@@ -1,12 +1,12 @@
 //! What operations on integers do to words that change from CTA to CTA.
 
-use super::super::value::{Truth, Value};
-use super::super::warp::Warp;
 use super::extents::{Linear, SAME, Steps};
 use super::growth::Apart;
-use super::{ClassRun, Drift, FAR, Outcome, words_of};
 use crate::base::lane::LaneMask;
+use crate::machine::cta_class::{ClassRun, Drift, FAR, Outcome, words_of};
+use crate::machine::group::warp::Warp;
 use crate::program::{Compare, Int, Int1, Int2, Int3, Op, PredSrc, Space, Src, Width};
+use crate::value::{Truth, Value};
 
 /// An operand that changes by known steps, and its word in each lane.
 struct Operand {
@@ -71,7 +71,7 @@ fn keep_low_bits(steps: Steps, bits: u32) -> bool {
 
 impl ClassRun {
     /// The result of an operation some operands of which change from CTA to CTA; `None` where it is no register.
-    pub(super) fn integer(&mut self, all: (&Warp, LaneMask), op: &Op) -> Result<Option<Outcome>, Apart> {
+    pub(crate) fn integer(&mut self, all: (&Warp, LaneMask), op: &Op) -> Result<Option<Outcome>, Apart> {
         let told = |d, steps: Option<Steps>, width| {
             Ok(Some(Outcome { d, drift: steps.map_or(Drift::Unknown, Drift::By), width }))
         };

@@ -9,67 +9,57 @@
 //!
 //! What is not understood ends the run: the CTAs are then executed one by one.
 
-pub(super) mod classes;
-mod extents;
-mod grid;
-mod growth;
-mod integers;
-mod iterations;
-mod run;
-mod sizes;
+pub(crate) mod extents;
+pub(crate) mod growth;
+pub(crate) mod integers;
 
-use super::launch::Launch;
-use super::objects::{Backing, locate};
-use super::tensor::Initial;
-use super::value::Value;
-use super::warp::Warp;
 use crate::base::lane::{Lane, LaneMask};
+use crate::launch::Launch;
+use crate::launch::objects::{Backing, locate};
+use crate::launch::tensor::Initial;
+use crate::machine::group::warp::Warp;
 use crate::program::{
     Access, Address, Async, Effect, Groups, InstId, Op, RegId, Space, Special, Src, Wait, Width, Writes,
 };
-pub use classes::{ClassOfCtas, Classes};
-pub(crate) use extents::{Extents, Sizes, Steps};
+use crate::value::Value;
+use extents::{Extents, Steps};
 use extents::{Linear, SAME, SIZES};
-pub(super) use grid::run_by_classes;
-pub(crate) use grid::{FEWEST_CTAS, Origin};
 use growth::{Apart, Growth};
-pub(super) use iterations::run_iterations;
-pub(crate) use sizes::{ClassOfSizes, NotFollowed, class_of_sizes};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// How the word of a register changes from CTA to CTA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Drift {
+pub(crate) enum Drift {
     /// By these steps, in all lanes, without wrapping around.
     By(Steps),
     /// It is not known in other CTAs.
     Unknown,
 }
 
-const STAYS: Drift = Drift::By(SAME);
+pub(crate) const STAYS: Drift = Drift::By(SAME);
 
 /// Beyond all numbers of a run.
 const FAR: i128 = 1 << 100;
 
 /// What is known of a class while its first CTA runs.
 #[derive(Clone, Debug)]
-pub(super) struct ClassRun {
-    extents: Extents,
+pub(crate) struct ClassRun {
+    pub(crate) extents: Extents,
     /// By warp, that of each register.
     drifts: Vec<Vec<Drift>>,
     /// By how many bytes the places of each tensor are further on; `None` for one that has not been accessed.
-    tensors: Vec<Option<Steps>>,
+    pub(crate) tensors: Vec<Option<Steps>>,
     /// How the launch grows, if the class has CTAs of grids of several sizes.
     growth: Option<Arc<Growth>>,
     /// The instructions that last left out sizes, and CTAs of any kind.
-    bounded_at: Option<InstId>,
-    cut_at: Option<InstId>,
+    pub(crate) bounded_at: Option<InstId>,
+    pub(crate) cut_at: Option<InstId>,
 }
 
 /// What the result of an operation does from CTA to CTA.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Outcome {
+pub(crate) struct Outcome {
     d: RegId,
     drift: Drift,
     /// Bits of the word, in which it must not wrap around.
@@ -78,7 +68,7 @@ pub(super) struct Outcome {
 
 impl ClassRun {
     /// The run of a first CTA of so many.
-    pub(super) fn new(launch: &Launch<'_>, extents: Extents) -> ClassRun {
+    pub(crate) fn new(launch: &Launch<'_>, extents: Extents) -> ClassRun {
         let registers = vec![STAYS; launch.program.registers as usize];
         ClassRun {
             extents,
@@ -91,7 +81,7 @@ impl ClassRun {
     }
 
     /// The run of a CTA of a launch that grows.
-    fn growing(launch: &Launch<'_>, extents: Extents, growth: Growth) -> ClassRun {
+    pub(crate) fn growing(launch: &Launch<'_>, extents: Extents, growth: Growth) -> ClassRun {
         ClassRun { growth: Some(Arc::new(growth)), ..ClassRun::new(launch, extents) }
     }
 
@@ -105,7 +95,7 @@ impl ClassRun {
         steps
     }
 
-    fn drift(&self, warp: &Warp, source: Src) -> Drift {
+    pub(crate) fn drift(&self, warp: &Warp, source: Src) -> Drift {
         match source {
             Src::Reg(register) => self.drifts[warp.index][register.index()],
             Src::Imm(_) | Src::Symbol(..) => STAYS,
@@ -148,7 +138,7 @@ impl ClassRun {
     }
 
     /// Whether all registers that an operation names are the same in all CTAs, before it is executed.
-    fn names_the_same(&self, warp: &Warp, op: &Op) -> bool {
+    pub(crate) fn names_the_same(&self, warp: &Warp, op: &Op) -> bool {
         let mut same = true;
         op.visit_registers(&mut |register, _| same &= self.drift(warp, Src::Reg(register)) == STAYS);
         same
@@ -156,7 +146,7 @@ impl ClassRun {
 
     /// What an operation that is about to be executed does in the CTAs of the class. Returns the result to note after it
     /// was executed; the others are noted.
-    fn before(
+    pub(crate) fn before(
         &mut self,
         launch: &Launch<'_>,
         (warp, mask): (&Warp, LaneMask),
@@ -292,7 +282,7 @@ impl ClassRun {
     }
 
     /// Notes the result of an operation that was executed.
-    fn after(&mut self, (warp, mask): (&Warp, LaneMask), outcome: Outcome) -> Result<(), Apart> {
+    pub(crate) fn after(&mut self, (warp, mask): (&Warp, LaneMask), outcome: Outcome) -> Result<(), Apart> {
         let Outcome { d, drift, width } = outcome;
         match drift {
             Drift::By(steps) if steps != SAME => {
@@ -309,7 +299,12 @@ impl ClassRun {
     }
 
     /// Whether threads may meet, wait or branch at an operation: what it reads is the same in all CTAs.
-    fn meets(&mut self, launch: &Launch<'_>, (warp, mask): (&Warp, LaneMask), op: &Op) -> Result<(), Apart> {
+    pub(crate) fn meets(
+        &mut self,
+        launch: &Launch<'_>,
+        (warp, mask): (&Warp, LaneMask),
+        op: &Op,
+    ) -> Result<(), Apart> {
         if !self.reads_the_same(warp, op) || !self.is_within_cta(launch, (warp, mask), op) {
             return Err(Apart);
         }

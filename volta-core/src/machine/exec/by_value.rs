@@ -2,16 +2,16 @@
 //! all values agree on whether there is another iteration, it is known; where they differ, the rest of the branch side
 //! is executed twice, for the values with another iteration and for the others.
 
-use super::super::cta::Cta;
-use super::super::stop::Stop;
-use super::super::terms::UnderGuards;
-use super::super::value::{SymKind, Truth, Value};
-use super::super::warp::Warp;
 use super::hammock::{DecidedByInput, Refused};
-use super::select::Snapshot;
 use crate::base::lane::LaneMask;
+use crate::machine::cta::Cta;
+use crate::machine::exec::arithmetic::select::Snapshot;
+use crate::machine::group::stop::Stop;
+use crate::machine::group::terms::UnderGuards;
+use crate::machine::group::warp::Warp;
 use crate::program::{Control, InstId, Op, PredSrc, Src};
 use crate::term::{Bound, TermId, TermKind, View};
+use crate::value::{SymKind, Truth, Value};
 use rustc_hash::FxHashSet;
 
 /// The largest number of values of the integer.

@@ -4,29 +4,29 @@
 //! the result is computed once for the whole group. For a single thread this always holds. Where it does not hold, the
 //! lanes execute the operation one by one.
 
-use super::super::context::Context;
-use super::super::cta::Cta;
-use super::super::int_terms::whole;
-use super::super::register::{Affine, Held};
-use super::super::stop::Stop;
-use super::super::value::Value;
-use super::super::values::Reals;
-use super::accesses::{Accesses, Arithmetic};
-use super::affine::{affine_compare, affine_convert, affine2, affine3, narrowed};
-use super::float::raw_reals;
-use super::ieee::IeeeInst;
-use super::shape::Shape;
 use super::threads::{Group, reals};
+use crate::machine::cta::Cta;
+use crate::machine::cta::accesses::{Accesses, Arithmetic};
+use crate::machine::exec::arithmetic::affine::{affine_compare, affine_convert, affine2, affine3, narrowed};
+use crate::machine::exec::arithmetic::float::raw_reals;
+use crate::machine::exec::arithmetic::ieee::IeeeInst;
+use crate::machine::group::context::Context;
+use crate::machine::group::stop::Stop;
+use crate::machine::group::values::Reals;
 use crate::number::format::Format;
 use crate::program::{Address, Clamp, Inst, InstId, Op, RegId, Space, Src, Width};
 use crate::term::{TermId, TermOp};
+use crate::value::Value;
+use crate::value::float_inst::Shape;
+use crate::value::int_terms::whole;
+use crate::value::register::{Affine, Held};
 use smallvec::SmallVec;
 
 impl Cta<'_> {
     /// Executes an operation once for all threads of a group. Returns false where it has to be executed lane by lane;
     /// nothing has then been done that may not be repeated.
     #[inline]
-    pub(in super::super) fn execute_together<const B: usize>(
+    pub(crate) fn execute_together<const B: usize>(
         &mut self,
         group: &mut impl Group<B>,
         inst: &Inst,
@@ -281,7 +281,7 @@ impl Context<'_> {
 
     /// As [`Context::held_by`], for sources that are concrete.
     #[inline(always)]
-    pub(in super::super) fn numbers_of<const B: usize, const N: usize>(
+    pub(crate) fn numbers_of<const B: usize, const N: usize>(
         &self,
         group: &mut impl Group<B>,
         sources: [Src; N],

@@ -1,18 +1,19 @@
 //! Branches on inputs (rule S1): both sides are executed, each under its condition, and the results are selects. A loop
 //! goes on for as long as its condition may hold.
 
-use super::super::context::Context;
-use super::super::cta::Cta;
-use super::super::guard::Terms;
-use super::super::stop::Stop;
-use super::super::terms::ValueTerms;
-use super::super::value::Truth;
-use super::super::values::Values;
-use super::super::warp::Warp;
-use super::{Guarded, select::Snapshot};
 use crate::base::lane::{Lane, LaneMask};
+use crate::machine::cta::Cta;
+use crate::machine::exec::Guarded;
+use crate::machine::exec::arithmetic::select::Snapshot;
+use crate::machine::group::context::Context;
+use crate::machine::group::stop::Stop;
+use crate::machine::group::terms::ValueTerms;
+use crate::machine::group::values::Values;
+use crate::machine::group::warp::Warp;
 use crate::program::{Control, Hammock, Inst, InstId, NoHammock, PredSrc};
 use crate::term::{Bound, TermId};
+use crate::value::Truth;
+use crate::value::guard::Terms;
 use std::sync::Arc;
 
 /// Budget of operations for one branch, including the branches inside its sides: code shared by several paths is
@@ -36,14 +37,14 @@ const BETWEEN_CHECKS: u32 = 1 << 12;
 /// A branch whose guard depends on an input.
 pub(super) struct DecidedByInput<'p> {
     inst: &'p Inst,
-    pub(super) pc: InstId,
+    pub(crate) pc: InstId,
     guard: PredSrc,
     conditions: Vec<(Lane, Truth)>,
 }
 
 impl DecidedByInput<'_> {
     /// The condition of a lane.
-    pub(super) fn condition(&self, lane: Lane) -> Option<TermId> {
+    pub(crate) fn condition(&self, lane: Lane) -> Option<TermId> {
         match self.conditions.iter().find(|(own, _)| *own == lane)?.1 {
             Truth::Condition(term) => Some(term),
             Truth::Known(_) | Truth::Undefined(_) | Truth::Answer(_) => None,

@@ -1,92 +1,34 @@
 //! Executes operations, one warp at a time.
 
-mod access_fault;
-mod accesses;
-mod affine;
-pub(super) mod affine_memory;
-mod answer;
-mod assignments;
-mod atomic;
-mod bag;
-mod bulk;
-mod by_cases;
-mod by_value;
-mod collective;
-mod conditional;
-mod convert;
-mod copies;
-mod copy;
-mod errors;
-mod flag;
-mod flag_condition;
-mod flag_rounds;
-pub(super) mod float;
-mod fragments;
-mod grid_control;
-pub(super) mod group;
-mod hammock;
-mod idiom;
-pub(super) mod ieee;
-mod int;
-mod integer;
-mod known;
-mod known_words;
-mod left_out;
-mod lock;
-mod matrix;
-mod matrix_element;
-mod matrix_terms;
-mod mbarrier;
-mod memory;
-mod observe;
-mod packed_int;
-mod piecewise;
-mod products;
-mod read_only_load;
-mod recorded;
-mod repeat;
-mod select;
-mod shape;
-mod shared_matrix;
-mod sign;
-mod store;
-mod suppose;
-mod swap;
-mod symbolic_int;
-mod tensor_copy;
-mod tensor_memory;
-mod tensor_pair;
-mod tensor_product;
-mod tensor_scales;
-mod tensor_shape;
-pub(super) mod threads;
-mod ticket;
-mod tile;
-mod unevaluated;
-mod warpgroup;
-mod wmma;
+pub(crate) mod access;
+pub(crate) mod arithmetic;
+pub(crate) mod by_value;
+pub(crate) mod control_loop;
+pub(crate) mod group;
+pub(crate) mod hammock;
+pub(crate) mod matrix;
+pub(crate) mod repeat;
+pub(crate) mod threads;
+pub(crate) mod wait;
 
-pub(super) use accesses::{Accesses, Arithmetic, Asynchronous, UnwrittenReads};
-pub(super) use copies::Copies;
-pub(super) use flag_condition::Condition;
-pub(super) use fragments::Fragments;
-pub(super) use known::Knowns;
-pub(super) use known_words::KnownWords;
-pub(super) use products::Products;
+use crate::machine::exec::arithmetic::convert;
+use crate::machine::exec::arithmetic::ieee;
+use crate::value::float_inst;
+use crate::value::words;
 
 use super::cta::Cta;
-use super::register::Register;
-use super::stop::Stop;
-use super::warp::Warp;
 use crate::base::lane::LaneMask;
+use crate::machine::exec::arithmetic::integer::Integer;
+use crate::machine::group::stop::Stop;
+use crate::machine::group::warp::Warp;
 use crate::program::{Inst, InstId, Op, PredSrc};
+use crate::value::register::Register;
+use crate::value::words::CompareTargets;
 use crate::verdict::FaultKind;
-use int::CompareTargets;
-use integer::Integer;
 use threads::{OneThread, WholeWarp};
 
 /// The effect of a guard.
-pub(super) enum Guarded {
+pub(crate) enum Guarded {
     /// These lanes execute the operation.
     Lanes(LaneMask),
     /// The operation has been executed as a select.
@@ -154,7 +96,7 @@ impl Cta<'_> {
                 self.integer(warp, mask, pc, *d, op)
             }
             Op::Carry { subtract, width, d, a, b, carry_in, carry_out } => {
-                let carry = int::Carry {
+                let carry = words::Carry {
                     subtract: *subtract,
                     width: *width,
                     d: *d,
@@ -173,15 +115,15 @@ impl Cta<'_> {
                 self.values.reals().setp_float(warp, mask, pc, (*compare, *format, *flush), [*a, *b], targets)
             }
             Op::Float1 { op, format, precision, d, a } => {
-                let (shape, sources) = shape::Shape::of_one(*op, *format, *precision, *a);
+                let (shape, sources) = float_inst::Shape::of_one(*op, *format, *precision, *a);
                 self.arithmetic().float(warp, mask, pc, shape, *d, &sources)
             }
             Op::Float2 { op, format, precision, clamp, d, a, b } => {
-                let shape = shape::Shape::of_two(*op, *format, *precision, *clamp);
+                let shape = float_inst::Shape::of_two(*op, *format, *precision, *clamp);
                 self.arithmetic().float(warp, mask, pc, shape, *d, &[*a, *b])
             }
             Op::Fma { format, precision, clamp, d, a, b, c } => {
-                let shape = shape::Shape::of_fma(*format, *precision, *clamp);
+                let shape = float_inst::Shape::of_fma(*format, *precision, *clamp);
                 self.arithmetic().float(warp, mask, pc, shape, *d, &[*a, *b, *c])
             }
             Op::Load { .. } | Op::Store { .. } => self.access(warp, mask, inst, pc),
@@ -339,7 +281,7 @@ impl Cta<'_> {
 
     /// Evaluates a guard for the lanes of `mask`. Where it depends on the input, the operation becomes a select (rule
     /// S1).
-    pub(super) fn guarded(
+    pub(crate) fn guarded(
         &mut self,
         warp: &mut Warp,
         mask: LaneMask,

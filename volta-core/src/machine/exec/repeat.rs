@@ -5,17 +5,17 @@
 //! reaches anything else, so that nothing rests on the loop's behaviour or termination, only on the function's
 //! definition. In claims about bits (rule B1), it is a function of its operands like an approximate instruction.
 
-use super::super::context::Context;
-use super::super::cta::Cta;
-use super::super::int_terms::exactly;
-use super::super::register::Register;
-use super::super::terms::ValueTerms;
-use super::super::value::Value;
-use super::super::warp::Warp;
 use crate::base::lane::{Lane, LaneMask};
+use crate::machine::cta::Cta;
+use crate::machine::group::context::Context;
+use crate::machine::group::terms::ValueTerms;
+use crate::machine::group::warp::Warp;
 use crate::number::Rational;
 use crate::program::{InstId, Loop};
 use crate::term::{NodeId, TermId, TermOp};
+use crate::value::Value;
+use crate::value::int_terms::exactly;
+use crate::value::register::Register;
 use std::sync::Arc;
 
 /// Bytes of text per step of the encoding.

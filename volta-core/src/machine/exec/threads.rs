@@ -1,18 +1,18 @@
 //! Groups of threads that execute an operation together.
 
-use super::super::register::{Affine, Held};
-use super::super::stop::Stop;
-use super::super::value::Sym;
-use super::super::warp::Warp;
-use super::accesses::Accesses;
-use super::affine_memory::Places;
 use crate::base::lane::{Lane, LaneMask};
+use crate::machine::cta::accesses::Accesses;
+use crate::machine::exec::access::affine_memory::Places;
+use crate::machine::group::stop::Stop;
+use crate::machine::group::warp::Warp;
 use crate::number::format::Format;
 use crate::program::{Address, InstId, PredId, RegId, Space, Src, Width};
 use crate::term::{Pattern, Store, TermOp};
+use crate::value::Sym;
+use crate::value::register::{Affine, Held};
 
 /// A group of threads with thread numbers of `B` bits.
-pub(in super::super) trait Group<const B: usize> {
+pub(crate) trait Group<const B: usize> {
     /// The first warp of the group.
     fn first(&self) -> &Warp;
 
@@ -49,8 +49,8 @@ pub(in super::super) trait Group<const B: usize> {
 
 /// One lane of a warp.
 pub(super) struct OneThread<'w> {
-    pub(super) warp: &'w mut Warp,
-    pub(super) lane: Lane,
+    pub(crate) warp: &'w mut Warp,
+    pub(crate) lane: Lane,
 }
 
 impl Group<0> for OneThread<'_> {
@@ -111,7 +111,7 @@ impl Group<0> for OneThread<'_> {
 }
 
 /// All lanes of a warp.
-pub(super) struct WholeWarp<'w>(pub(super) &'w mut Warp);
+pub(super) struct WholeWarp<'w>(pub(crate) &'w mut Warp);
 
 impl Group<5> for WholeWarp<'_> {
     #[inline]
@@ -171,6 +171,6 @@ impl Group<5> for WholeWarp<'_> {
 
 /// Raw term ids of reals in a format, as the contents of a register.
 #[inline]
-pub(super) fn reals<const B: usize>(format: Format, terms: Affine<B>) -> Held<B> {
+pub(crate) fn reals<const B: usize>(format: Format, terms: Affine<B>) -> Held<B> {
     Held { words: Affine { first: Sym::real_tag(format) | terms.first, ..terms }, symbolic: true }
 }

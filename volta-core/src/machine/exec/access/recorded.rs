@@ -1,0 +1,81 @@
+//! Accesses that the exact detector records, with the guards under which they happen.
+
+use crate::base::lane::Lane;
+use crate::concurrency::race::Detector;
+use crate::machine::cta::accesses::{Accesses, WarpAccess};
+use crate::machine::group::stop::Stop;
+use crate::machine::group::warp::Warp;
+use crate::value::packed::Cell;
+use crate::verdict::FaultKind;
+
+impl Accesses<'_, '_> {
+    /// Records an access with the vector clocks. `content` is what a write leaves in the cell. Returns true if the
+    /// contents of the object are in doubt, which is possible only after a fault.
+    pub(super) fn vector_clock_access(
+        &mut self,
+        warp: &Warp,
+        lane: Lane,
+        at: &WarpAccess<'_>,
+        cell: u64,
+        touched: u8,
+        content: Option<Cell>,
+    ) -> Result<bool, Stop> {
+        if self.values.terms.survey.is_some() {
+            return Ok(self.survey_access(warp, lane, at, cell, touched, content));
+        }
+        if self.sync.mbarriers.covers((at.number, cell)) {
+            return Err(self.context.barrier_accessed(warp, lane, at, cell, content.is_some()));
+        }
+        let writes = content.is_some();
+        if self.overlap.is_some() {
+            self.note_touch(warp, lane, at, (cell, touched), writes);
+        }
+        let Detector::VectorClock(exact) = &mut self.sync.order else { return Ok(false) };
+        let (place, inst) = ((at.number, cell), at.pc);
+        let under = self.values.terms.guards.under(lane);
+        match exact.access(under, place, (warp.thread(lane), at.agent), touched, inst, writes) {
+            Ok(()) => {
+                if exact.met_alike.take() {
+                    self.values.terms.relied.on_same_store(inst);
+                }
+                if let Some(content) = content.filter(|_| self.context.launch.has_flags) {
+                    self.note_change(warp, lane, at, cell, touched, content);
+                } else if self.context.launch.has_locks {
+                    self.sync.note_lock(warp, lane, at, cell, writes)?;
+                }
+                Ok(false)
+            }
+            Err(conflict) => Err(self.race_at(warp, lane, at, cell, conflict, content)),
+        }
+    }
+
+    /// Records an access after a fault and notes its races. Returns whether the contents of the object are in doubt.
+    #[cold]
+    fn survey_access(
+        &mut self,
+        warp: &Warp,
+        lane: Lane,
+        at: &WarpAccess<'_>,
+        cell: u64,
+        touched: u8,
+        content: Option<Cell>,
+    ) -> bool {
+        let (place, inst) = ((at.number, cell), at.pc);
+        let Detector::VectorClock(exact) = &mut self.sync.order else { return false };
+        let who = (warp.thread(lane), at.agent);
+        let under = self.values.terms.guards.under(lane);
+        let conflicts = exact.access_anyway(under, place, who, touched, inst, content.is_some());
+        for conflict in conflicts {
+            let Some(survey) = &mut self.values.terms.survey else { break };
+            survey.doubt_object(at.number);
+            if survey.is_new_race(&conflict)
+                && let Stop::Fault(fault) = self.race_at(warp, lane, at, cell, conflict, content)
+                && fault.kind != FaultKind::Unsupported
+                && let Some(survey) = &mut self.values.terms.survey
+            {
+                survey.note(*fault);
+            }
+        }
+        self.values.terms.survey.as_mut().is_some_and(|survey| survey.looks_at(at.number))
+    }
+}

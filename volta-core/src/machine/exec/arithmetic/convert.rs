@@ -1,0 +1,457 @@
+//! Conversions, packing and addresses between spaces (rules V1, V2, V4, V5).
+
+use super::float::{Terms, holds_unknown_reals, set_reals};
+use crate::base::lane::LaneMask;
+use crate::launch::objects::{from_generic, owned, to_generic, to_generic_of};
+use crate::machine::group::stop::Stop;
+use crate::machine::group::terms::ValueTerms;
+use crate::machine::group::values::Reals;
+use crate::machine::group::warp::Warp;
+use crate::number::format::{Format, Rounding, decode, encode, round};
+use crate::number::{Extended, Rational, Rounded};
+use crate::program::{Clamp, InstId, Int, Precision, PredId, RegId, Space, Src, ToIntegral, Width};
+use crate::term::{TermId, TermOp};
+use crate::value::constants::KnownFloats;
+use crate::value::int_terms;
+use crate::value::known_floats::{Exact, Undecided, clamp_term};
+use crate::value::packed::{Choice, PackedPart};
+use crate::value::words::sign_extend;
+use crate::value::{Origin, Sym, Truth, Value};
+use crate::verdict::FaultKind;
+
+/// A conversion between float formats.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FloatCast {
+    pub(crate) from: Format,
+    pub(crate) to: Format,
+    pub(crate) integral: Option<ToIntegral>,
+    pub(crate) precision: Precision,
+    pub(crate) clamp: Clamp,
+    /// Values that are too large become the largest finite number.
+    pub(crate) finite: bool,
+}
+
+impl FloatCast {
+    /// Whether every real stays the same.
+    pub(crate) fn keeps_reals(&self) -> bool {
+        self.integral.is_none() && self.clamp == Clamp::None
+    }
+}
+
+fn integral_op(direction: ToIntegral) -> TermOp {
+    match direction {
+        ToIntegral::NearestEven => TermOp::RoundEven,
+        ToIntegral::Zero => TermOp::Trunc,
+        ToIntegral::Down => TermOp::Floor,
+        ToIntegral::Up => TermOp::Ceil,
+    }
+}
+
+impl Reals<'_, '_> {
+    pub(crate) fn int_to_float(
+        &mut self,
+        warp: &mut Warp,
+        mask: LaneMask,
+        pc: InstId,
+        (d, a): (RegId, Src),
+        (from, to, rounding): (Int, Format, Rounding),
+    ) -> Result<(), Stop> {
+        let number = |bits: u64| {
+            let bits = bits & from.width.mask();
+            Extended::Finite(if from.signed {
+                Rational::from_integer(sign_extend(from.width, bits) as i64)
+            } else {
+                Rational::from_u64(bits)
+            })
+        };
+        for lane in mask {
+            let value = self.terms.context.value(warp, a, lane);
+            let result = match value {
+                Value::Undefined(origin) => Value::Undefined(origin),
+                value @ (Value::Bits(_) | Value::Sym(_)) if self.terms.store.is_ieee() => {
+                    match (
+                        self.ieee_from_int(value, (from, to, rounding), pc),
+                        self.terms.packed.taint(&[value]),
+                    ) {
+                        (Some(result), _) => result,
+                        (None, Some(origin)) => Value::Undefined(origin),
+                        (None, None) => {
+                            return Err(self.terms.computes_with_encoding(warp, &[value], lane, pc));
+                        }
+                    }
+                }
+                value @ (Value::Bits(_) | Value::Sym(_)) => {
+                    match self.number_of(value, to, rounding, pc, &number) {
+                        Some(result) => result,
+                        None => match self.terms.int_terms(pc).reading(value, from) {
+                            Some(number) => Value::Sym(Sym::real(to, number)),
+                            None => match self.terms.packed.taint(&[value]) {
+                                Some(origin) => Value::Undefined(origin),
+                                None => {
+                                    return Err(self.terms.computes_with_encoding(warp, &[value], lane, pc));
+                                }
+                            },
+                        },
+                    }
+                }
+            };
+            warp.register_mut(d).set(lane, result);
+        }
+        Ok(())
+    }
+
+    /// A known float as it is computed with: a number, or a term where known floats are terms.
+    pub(crate) fn at_point(&mut self, value: Value, format: Format, pc: InstId) -> Value {
+        if self.terms.context.launch.recognition.known == KnownFloats::Numbers {
+            return value;
+        }
+        let Ok(Some(number)) = self.read_real(value, format) else { return value };
+        match self.numbers.points.term(&mut self.terms.store, format, number, pc) {
+            Some(term) => Value::Sym(Sym::real(format, term)),
+            None => value,
+        }
+    }
+
+    /// An integer, or a choice of integers, as a real.
+    fn number_of(
+        &mut self,
+        value: Value,
+        to: Format,
+        rounding: Rounding,
+        pc: InstId,
+        number: &impl Fn(u64) -> Extended,
+    ) -> Option<Value> {
+        if let Value::Bits(bits) = value {
+            let exact = number(bits);
+            let rounded = Rounded::exactly(to, encode(&exact, to, rounding));
+            let value = self.numbers.known.constant(&mut self.terms.store, to, exact, rounded);
+            return Some(self.at_point(value, to, pc));
+        }
+        let Choice { condition, then, otherwise } = self.terms.packed.as_choice(value)?;
+        let arms = [then, otherwise].map(|arm| self.number_of(arm, to, rounding, pc, number));
+        let [Some(then), Some(otherwise)] = arms else { return None };
+        let [Ok(Some(then)), Ok(Some(otherwise))] = [then, otherwise].map(|arm| self.read_real(arm, to))
+        else {
+            return None;
+        };
+        Some(Value::Sym(Sym::real(
+            to,
+            self.terms.store.apply(TermOp::Select, &[condition, then, otherwise], pc),
+        )))
+    }
+
+    pub(crate) fn float_to_int(
+        &mut self,
+        warp: &mut Warp,
+        mask: LaneMask,
+        pc: InstId,
+        (d, a): (RegId, Src),
+        (from, flush): (Format, bool),
+        (to, rounding): (Int, ToIntegral),
+    ) -> Result<(), Stop> {
+        if self.terms.store.is_ieee() {
+            return self.ieee_to_int(warp, mask, pc, (d, a), (from, flush), (to, rounding));
+        }
+        for lane in mask {
+            let Some(term) = self.real(warp, self.terms.context.value(warp, a, lane), from, lane, pc)? else {
+                let origin = self
+                    .terms
+                    .packed
+                    .taint(&[self.terms.context.value(warp, a, lane)])
+                    .unwrap_or(Origin::Invalid(pc));
+                warp.register_mut(d).set(lane, Value::Undefined(origin));
+                continue;
+            };
+            let Some(known) = self.numbers.known.of(&self.terms.store, term) else {
+                let mut residues = self.terms.int_terms(pc);
+                let rounded = residues.apply(integral_op(rounding), &[term]);
+                // Values outside the type saturate.
+                let integer = residues.saturated(rounded, to);
+                let value = residues.value(integer, to.width.bytes());
+                warp.register_mut(d).set(lane, value);
+                continue;
+            };
+            let Some(exact) = known.decides(from, flush, |number| round_to_int(number, to, rounding)) else {
+                let what = Undecided("a conversion to an integer");
+                return Err(self.terms.context.depends_on_rounding(warp, lane, pc, what));
+            };
+            warp.register_mut(d).set(lane, Value::Bits(exact));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn cvt_float(
+        &mut self,
+        warp: &mut Warp,
+        mask: LaneMask,
+        pc: InstId,
+        d: RegId,
+        a: Src,
+        cast: FloatCast,
+    ) -> Result<(), Stop> {
+        if self.terms.store.is_ieee() {
+            return self.ieee_convert(warp, mask, pc, (d, a), cast);
+        }
+        if cast.keeps_reals()
+            && let Src::Reg(a) = a
+        {
+            // The same reals (rule V2), in another format.
+            let register = warp.register(a);
+            if self.numbers.known.is_empty() && holds_unknown_reals(register, mask, cast.from) {
+                let words = *register.words();
+                set_reals(warp.register_mut(d), cast.to, mask, |lane| words[lane] & Sym::PAYLOAD);
+                return Ok(());
+            }
+        }
+        let mut terms = Terms::default();
+        self.terms(warp, mask, pc, cast.from, a, &mut terms)?;
+        let known = mask & terms.known & !terms.undefined;
+        let undefined = mask & terms.undefined;
+        let mut values = Vec::new();
+        for lane in known | undefined {
+            let value = if undefined.contains(lane) {
+                let origin = self.terms.packed.taint(&[self.terms.context.value(warp, a, lane)]);
+                Value::Undefined(origin.unwrap_or(Origin::Invalid(pc)))
+            } else {
+                let value = self.cast(TermId::from_raw(terms.ids[lane]), cast, pc);
+                value.map_err(|what| self.terms.context.depends_on_rounding(warp, lane, pc, what))?
+            };
+            values.push((lane, value));
+        }
+        let rest = mask & !known & !undefined;
+        if !rest.is_empty() {
+            let mut ids = terms.ids;
+            if let Some(direction) = cast.integral {
+                ids = self.terms.store.push_shared(integral_op(direction), rest, &[&ids], pc).all();
+            }
+            if let Some(clamped) = self.clamp_ids(cast.clamp, rest, &ids, pc) {
+                ids = clamped.all();
+            }
+            set_reals(warp.register_mut(d), cast.to, rest, |lane| ids[lane]);
+        }
+        for (lane, value) in values {
+            warp.register_mut(d).set(lane, value);
+        }
+        Ok(())
+    }
+
+    /// A known value in another format, rounded to an integer and clamped.
+    fn cast(&mut self, term: TermId, cast: FloatCast, pc: InstId) -> Result<Value, Undecided> {
+        let undecided = Undecided("rounding to an integer");
+        let FloatCast { from, to, integral: towards, precision, clamp, finite } = cast;
+        let Some(known) = self.numbers.known.of(&self.terms.store, term) else { return Err(undecided) };
+        let mut exact = known.exact.clone();
+        let held = known.rounded.and_then(|rounded| rounded.within(from));
+        let mut rounded = if precision.flush { held.map(Rounded::flushed) } else { held };
+        if let Some(direction) = towards {
+            let whole = |number: &Extended| match number {
+                Extended::Finite(number) => Extended::Finite(integral(number, direction)),
+                infinite @ (Extended::PosInf | Extended::NegInf) => infinite.clone(),
+            };
+            exact = Exact::Number(known.decides(from, precision.flush, whole).ok_or(undecided)?);
+            let each = |bits: u64| match decode(from, bits).extended() {
+                Some(number) => with_sign_of(bits, from, encode(&whole(&number), from, Rounding::Nearest)),
+                None => bits,
+            };
+            rounded = rounded.and_then(|rounded| rounded.map(from, each));
+        }
+        let sign = |format: Format| 1 << (8 * format.bytes() - 1);
+        let largest = round(&Rational::power_of_two(5000), to, Rounding::Zero);
+        let each = |held: Rounded| {
+            held.map(to, |bits| {
+                let negative = bits & sign(from) != 0;
+                let new = match clamp {
+                    Clamp::Saturate | Clamp::Relu if negative => 0,
+                    Clamp::None | Clamp::Saturate | Clamp::Relu => {
+                        held.converted(bits, to, precision.rounding)
+                    }
+                };
+                let one = round(&Rational::ONE, to, Rounding::Nearest);
+                let (size, minus) = (new & !sign(to), new & sign(to));
+                let most = match clamp {
+                    Clamp::Saturate => one,
+                    Clamp::None | Clamp::Relu if finite => largest,
+                    Clamp::None | Clamp::Relu => size,
+                };
+                size.min(most) | minus
+            })
+        };
+        let rounded = rounded.and_then(each);
+        let rounded = if precision.flush { rounded.map(Rounded::flushed) } else { rounded };
+        exact = exact.clamped(clamp);
+        let same = rounded.is_some() && rounded.map(Rounded::bounds) == known.rounded.map(Rounded::bounds);
+        if clamp == Clamp::None && same && matches!(exact, Exact::Between(_)) {
+            return Ok(Value::Sym(Sym::real(to, term)));
+        }
+        let term = clamp_term(&mut self.terms.store, clamp, term, pc);
+        Ok(self.numbers.known.converted(&mut self.terms.store, (term, to), exact, rounded, pc))
+    }
+}
+
+impl ValueTerms<'_> {
+    pub(crate) fn pack(
+        &mut self,
+        warp: &mut Warp,
+        mask: LaneMask,
+        d: RegId,
+        parts: &[Src],
+        part: Width,
+    ) -> Result<(), Stop> {
+        let bytes = part.bytes();
+        for lane in mask {
+            let mut pieces: Vec<PackedPart> = Vec::with_capacity(parts.len());
+            for source in parts {
+                let value = match self.context.value(warp, *source, lane) {
+                    Value::Bits(bits) => Value::Bits(bits & part.mask()),
+                    other @ (Value::Sym(_) | Value::Undefined(_)) => other,
+                };
+                pieces.extend(self.packed.split(value, bytes));
+            }
+            let value = self.packed.join(&pieces);
+            warp.register_mut(d).set(lane, value);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn unpack(
+        &mut self,
+        warp: &mut Warp,
+        mask: LaneMask,
+        pc: InstId,
+        d: &[Option<RegId>],
+        a: Src,
+        part: Width,
+    ) -> Result<(), Stop> {
+        let bytes = part.bytes();
+        for lane in mask {
+            let mut value = self.context.value(warp, a, lane);
+            let total = bytes * d.len() as u32;
+            // A choice of integers is an integer.
+            if self.packed.as_choice(value).is_some() {
+                let mut integers = self.int_terms(pc);
+                if let Some(term) = integers.residue(value, total) {
+                    value = integers.value(term, total);
+                }
+            }
+            let pieces = self.packed.split(value, total);
+            for (at, target) in d.iter().enumerate() {
+                let Some(target) = target else { continue };
+                let Ok(slice) = int_terms::slice(&pieces, at as u32 * bytes, bytes, &mut self.store) else {
+                    return Err(self.computes_with_encoding(warp, &[value], lane, pc));
+                };
+                let part = self.packed.join(&slice);
+                warp.register_mut(*target).set(lane, part);
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn cvta(
+        &mut self,
+        warp: &mut Warp,
+        mask: LaneMask,
+        pc: InstId,
+        (d, a): (RegId, Src),
+        (space, to): (Space, bool),
+        width: Width,
+    ) -> Result<(), Stop> {
+        let mut scratch = None;
+        let x = self.context.operand(warp, a, &mut scratch);
+        if let Some(lane) = mask.iter().find(|lane| !matches!(x.get(*lane), Value::Bits(_))) {
+            let value = x.get(lane);
+            return Err(self.not_concrete(warp, value, lane, pc, "an address"));
+        }
+        let (mut out, words) = ([0; 32], x.words());
+        for lane in mask {
+            let address = words[lane];
+            out[lane] = if to {
+                let (held, inner) = from_generic(address);
+                if held != space {
+                    let message = format!(
+                        "a generic address is converted to one in {space:?} memory, but lies elsewhere"
+                    );
+                    return Err(self.context.fault(
+                        FaultKind::OutOfBounds,
+                        "M1",
+                        message.to_lowercase(),
+                        warp,
+                        lane,
+                        pc,
+                    ));
+                }
+                owned((space, inner), warp.thread(lane)).1
+            } else if space == Space::Local {
+                to_generic_of(warp.thread(lane), address)
+            } else {
+                to_generic(space, address)
+            } & width.mask();
+        }
+        warp.register_mut(d).merge_bits(mask, &out);
+        Ok(())
+    }
+
+    pub(crate) fn is_space(
+        &mut self,
+        warp: &mut Warp,
+        mask: LaneMask,
+        pc: InstId,
+        p: PredId,
+        a: Src,
+        space: Space,
+    ) -> Result<(), Stop> {
+        for lane in mask {
+            let address = self.concrete(warp, a, lane, pc, "an address")?;
+            let holds = from_generic(address).0 == space;
+            warp.predicate_mut(p).set(lane, Truth::Known(holds));
+        }
+        Ok(())
+    }
+}
+
+/// An integer of one type as one of another.
+pub(super) fn convert_int(x: u64, from: Int, to: Int, saturate: bool) -> u64 {
+    let x = if from.signed { sign_extend(from.width, x) } else { x & from.width.mask() };
+    if !saturate {
+        return x & to.width.mask();
+    }
+    let value = if from.signed { i128::from(x as i64) } else { i128::from(x) };
+    let bits = to.width.bits();
+    let (low, high) = if to.signed {
+        (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1)
+    } else {
+        (0, (1i128 << bits) - 1)
+    };
+    value.clamp(low, high) as u64 & to.width.mask()
+}
+
+fn integral(value: &Rational, direction: ToIntegral) -> Rational {
+    match direction {
+        ToIntegral::NearestEven => value.round_even(),
+        ToIntegral::Zero => value.trunc(),
+        ToIntegral::Down => value.floor(),
+        ToIntegral::Up => value.ceil(),
+    }
+}
+
+/// A real as an integer: rounded, then clamped to the type.
+fn round_to_int(value: &Extended, to: Int, rounding: ToIntegral) -> u64 {
+    let bits = to.width.bits();
+    let limit = |power: u32| Rational::power_of_two(power as i32);
+    let (low, high) = if to.signed {
+        (-&limit(bits - 1), &limit(bits - 1) - &Rational::ONE)
+    } else {
+        (Rational::ZERO, &limit(bits) - &Rational::ONE)
+    };
+    let clamped = match value {
+        Extended::PosInf => high,
+        Extended::NegInf => low,
+        Extended::Finite(value) => integral(value, rounding).max(low).min(high),
+    };
+    clamped.to_i64().map(|value| value as u64).or_else(|| clamped.to_u64()).unwrap_or(0) & to.width.mask()
+}
+
+/// A number whose sign, if it is zero, is that of other bits in its format.
+fn with_sign_of(bits: u64, format: Format, number: u64) -> u64 {
+    let sign = 1 << (8 * format.bytes() - 1);
+    if number & !sign == 0 { number | bits & sign } else { number }
+}

@@ -1,0 +1,665 @@
+//! Matrices in registers: `mma.sync`, `ldmatrix`, `stmatrix`, `movmatrix` (rule Y4: they need the whole warp and
+//! order no memory).
+
+use crate::base::lane::{Lane, LaneMask};
+use crate::concurrency::agent::Agent;
+use crate::launch::objects::{Backing, pretty_name};
+use crate::machine::cta::accesses::{Accesses, LaneAccess, WarpAccess};
+use crate::machine::group::context::Context;
+use crate::machine::group::fragment_layout;
+use crate::machine::group::matrix_terms::{Terms, UNDEFINED, is_undefined, origin_of, undefined};
+use crate::machine::group::stop::Stop;
+use crate::machine::group::values::Matrices;
+use crate::machine::group::warp::Warp;
+use crate::number::format::Format;
+use crate::program::matrix::{MatrixElement, MatrixProduct};
+use crate::program::{Address, InstId, Int, RegId, Space, Src, Width};
+use crate::term::{Pattern, TermId, TermOp, TermOperand};
+use crate::value::int_terms;
+use crate::value::packed::{PackedPart, PackedValues};
+use crate::value::{Origin, Sym, Value};
+use crate::verdict::FaultKind;
+
+/// The operands of a product of matrices of terms, which is computed for 32 lanes at a time.
+pub(super) struct Factors<'t> {
+    left: &'t Terms,
+    right: &'t Terms,
+    sum: &'t Terms,
+    places: Places,
+    /// Whether no element is undefined.
+    complete: bool,
+    /// Whether a row, a column and a sum are known, so that a result may be.
+    known: bool,
+    /// Interned operands of both matrices, by their first element: several instructions have the same ones.
+    of_left: Vec<Option<TermOperand>>,
+    of_right: Vec<Option<TermOperand>>,
+}
+
+impl<'t> Factors<'t> {
+    pub(crate) fn new(
+        left: &'t Terms,
+        right: &'t Terms,
+        sum: &'t Terms,
+        places: Places,
+        is_known: impl Fn(u64) -> bool,
+    ) -> Factors<'t> {
+        let complete =
+            ![left, right, sum].into_iter().flat_map(|terms| &terms.raw).any(|raw| is_undefined(*raw));
+        let (of_left, of_right) = (vec![None; left.raw.len()], vec![None; right.raw.len()]);
+        let is_known = |raw: &u64| !is_undefined(*raw) && is_known(*raw);
+        let known = sum.raw.iter().any(is_known)
+            && left.raw.chunks(left.columns).any(|row| row.iter().all(is_known))
+            && (0..right.columns)
+                .any(|column| right.raw[column..].iter().step_by(right.columns).all(is_known));
+        Factors { left, right, sum, places, complete, known, of_left, of_right }
+    }
+}
+
+/// Which elements of a product the lanes compute, starting from the first lane's: row by row, with `columns` in each
+/// row.
+#[derive(Clone, Copy)]
+pub(crate) struct Places {
+    /// Powers of two whose product is 32.
+    rows: usize,
+    columns: usize,
+    /// Distance of columns.
+    apart: usize,
+}
+
+impl Places {
+    /// The elements with one index in the lanes' fragments of C or D.
+    pub(super) const OF_C: Places = Places { rows: 8, columns: 4, apart: 2 };
+
+    /// The elements of 32 rows in one column.
+    pub(super) const OF_ROWS: Places = Places { rows: 32, columns: 1, apart: 1 };
+
+    /// 32 consecutive elements of a matrix with so many columns.
+    pub(super) fn in_order(columns: usize) -> Places {
+        let inside = columns.min(32);
+        Places { rows: 32 / inside, columns: inside, apart: 1 }
+    }
+
+    fn of_lane(&self, first: (usize, usize), lane: Lane) -> (usize, usize) {
+        (first.0 + lane.index() / self.columns, first.1 + lane.index() % self.columns * self.apart)
+    }
+}
+
+impl Context<'_> {
+    /// Checks the object of a matrix: shared memory, and for `wmma` also tensors.
+    pub(super) fn holds_matrices(
+        &self,
+        warp: &Warp,
+        at: &WarpAccess<'_>,
+        in_tensors: bool,
+    ) -> Result<(), Stop> {
+        match at.object.backing {
+            Backing::Shared(_) => Ok(()),
+            Backing::Tensor(_) if in_tensors && at.object.space == Space::Global => Ok(()),
+            Backing::Tensor(_) | Backing::Local(_) => {
+                let lane = at.mask.first();
+                let name = pretty_name(&at.object.name);
+                let message = format!("a matrix instruction does not access the state space of `{name}`");
+                Err(self.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, at.pc))
+            }
+        }
+    }
+}
+
+impl Matrices<'_, '_> {
+    /// `D = A·B + C`, each element a chain of fused products.
+    pub(crate) fn mma(
+        &mut self,
+        warp: &mut Warp,
+        pc: InstId,
+        product: MatrixProduct,
+        d: &[RegId],
+        [a, b, c]: [&[Src]; 3],
+    ) -> Result<(), Stop> {
+        let shape = product.shape;
+        if let MatrixElement::Int8 { .. } = product.a {
+            return self.integer_mma(warp, pc, product, d, [a, b, c]);
+        }
+        let (m, n, k) = (usize::from(shape.m), usize::from(shape.n), usize::from(shape.k));
+        let mut left = Terms::new(m, k);
+        let of_a = |lane, at| fragment_layout::of_a(shape, product.a, lane, at);
+        self.read_matrix(warp, pc, product.a, a, &mut left, of_a)?;
+        let mut right = Terms::new(k, n);
+        self.read_matrix(warp, pc, product.b, b, &mut right, |lane, at| {
+            fragment_layout::of_b(product.b, lane, at)
+        })?;
+        let mut sum = Terms::new(m, n);
+        self.read_matrix(warp, pc, product.c, c, &mut sum, fragment_layout::of_c)?;
+        let MatrixElement::Float(format) = product.d else { return Ok(()) };
+        if self.terms.store.is_ieee() {
+            return self.ieee_mma(warp, pc, product, d, (&left, &right, &sum), format);
+        }
+        let is_known = |raw| self.numbers.known.contains(raw);
+        let mut factors = Factors::new(&left, &right, &sum, Places::OF_C, is_known);
+        let inside = fragment_layout::elements_in_register(product.d).min(2);
+        let mut results = [[UNDEFINED; 32]; 2];
+        for (number, d) in d.iter().enumerate() {
+            for (step, result) in results.iter_mut().enumerate().take(inside) {
+                *result = self.dot_products(
+                    pc,
+                    &mut factors,
+                    fragment_layout::of_c(Lane::FIRST, number * inside + step),
+                );
+            }
+            self.terms.packed.set_matrix_register(warp, *d, format, &results[..inside], pc);
+        }
+        Ok(())
+    }
+
+    /// Like [`Matrices::mma`], on values of IEEE arithmetic: each element is whatever the architecture computes of its row,
+    /// its column and its addend, by an instruction of this shape.
+    fn ieee_mma(
+        &mut self,
+        warp: &mut Warp,
+        pc: InstId,
+        product: MatrixProduct,
+        d: &[RegId],
+        (left, right, sum): (&Terms, &Terms, &Terms),
+        format: Format,
+    ) -> Result<(), Stop> {
+        let inside = fragment_layout::elements_in_register(product.d).min(2);
+        let key = crate::machine::exec::arithmetic::ieee::step_of(product, format);
+        let key = [self.terms.store.ieee_key(key).raw(); 32];
+        let mut results = [[UNDEFINED; 32]; 2];
+        for (number, d) in d.iter().enumerate() {
+            for (step, result) in results.iter_mut().enumerate().take(inside) {
+                let place = |lane| fragment_layout::of_c(lane, number * inside + step);
+                let mut total = Lane::each(|lane| sum.at(place(lane).0, place(lane).1));
+                let mut mask = LaneMask::ALL;
+                for lane in Lane::all() {
+                    let (row, column) = place(lane);
+                    let factors = (0..left.columns).flat_map(|k| [left.at(row, k), right.at(k, column)]);
+                    let origins = factors.chain([total[lane]]).filter(|raw| is_undefined(*raw));
+                    if let Some(origin) = origins.map(|raw| origin_of(raw, pc)).reduce(Origin::or) {
+                        total[lane] = undefined(origin);
+                        mask &= !LaneMask::of(lane);
+                    }
+                }
+                for k in (0..left.columns).filter(|_| !mask.is_empty()) {
+                    let x = Lane::each(|lane| left.at(place(lane).0, k));
+                    let y = Lane::each(|lane| right.at(k, place(lane).1));
+                    let pair = self.terms.store.push_shared(TermOp::IeeePair, mask, &[&x, &y], pc).all();
+                    let done = self.terms.store.push_shared(TermOp::Ieee2, mask, &[&key, &pair, &total], pc);
+                    mask.iter().for_each(|lane| total[lane] = done.lane(lane));
+                }
+                *result = total;
+            }
+            self.terms.packed.set_matrix_register(warp, *d, format, &results[..inside], pc);
+        }
+        Ok(())
+    }
+
+    /// `sum[p] + Σ left[row][k] · right[k][column]` for 32 places from one on; undefined where an operand is.
+    pub(super) fn dot_products(
+        &mut self,
+        pc: InstId,
+        factors: &mut Factors<'_>,
+        first: (usize, usize),
+    ) -> [u64; 32] {
+        let totals = self.dot_product_terms(pc, factors, first);
+        if factors.known {
+            self.note_known(factors, first, &totals);
+        }
+        totals
+    }
+
+    fn dot_product_terms(
+        &mut self,
+        pc: InstId,
+        factors: &mut Factors<'_>,
+        first: (usize, usize),
+    ) -> [u64; 32] {
+        let Factors { left, right, sum, places, complete, of_left, of_right, .. } = factors;
+        let total: [u64; 32] = Lane::each(|lane| {
+            let (row, column) = places.of_lane(first, lane);
+            sum.at(row, column)
+        });
+        if !*complete {
+            return self.defined_dot_products(pc, factors, first, total);
+        }
+        let mut total = Pattern::Repeated { list: &total, shift: 0 };
+        let mut list = [0; 32];
+        for k in 0..left.columns {
+            let x = *of_left[first.0 * left.columns + k].get_or_insert_with(|| {
+                let list = &mut list[..places.rows];
+                for (at, raw) in list.iter_mut().enumerate() {
+                    *raw = left.at(first.0 + at, k);
+                }
+                self.terms
+                    .store
+                    .intern_operand(Pattern::Repeated { list, shift: places.columns.trailing_zeros() })
+            });
+            let y = *of_right[k * right.columns + first.1].get_or_insert_with(|| {
+                let list = &mut list[..places.columns];
+                for (at, raw) in list.iter_mut().enumerate() {
+                    *raw = right.at(k, first.1 + at * places.apart);
+                }
+                self.terms.store.intern_operand(Pattern::Repeated { list, shift: 0 })
+            });
+            let operands = [x, y, self.terms.store.intern_operand(total)];
+            total = Pattern::Results(self.terms.store.push_operands(TermOp::Fma, &operands, pc));
+        }
+        total.all()
+    }
+
+    /// Notes sums of known values: the order in which they are rounded is not specified (rule V10).
+    fn note_known(&mut self, factors: &Factors<'_>, first: (usize, usize), totals: &[u64; 32]) {
+        let Factors { left, right, sum, places, .. } = factors;
+        for (lane, total) in Lane::all().zip(totals) {
+            let (row, column) = places.of_lane(first, lane);
+            let pairs = (0..left.columns).map(|k| [left.at(row, k), right.at(k, column)]);
+            let mut operands = pairs.flatten().chain([sum.at(row, column)]);
+            if !is_undefined(*total) && operands.all(|raw| self.numbers.known.contains(raw)) {
+                self.numbers.known.insert_unbounded(TermId::from_raw(*total));
+            }
+        }
+    }
+
+    /// Like [`Matrices::dot_products`], where some operands are undefined.
+    fn defined_dot_products(
+        &mut self,
+        pc: InstId,
+        factors: &Factors<'_>,
+        first: (usize, usize),
+        mut total: [u64; 32],
+    ) -> [u64; 32] {
+        let Factors { left, right, places, .. } = factors;
+        let mut mask = LaneMask::ALL;
+        for lane in Lane::all() {
+            let (row, column) = places.of_lane(first, lane);
+            let factors = (0..left.columns).flat_map(|k| [left.at(row, k), right.at(k, column)]);
+            let undefined_ones = factors.chain([total[lane]]).filter(|raw| is_undefined(*raw));
+            let origins = undefined_ones.map(|raw| origin_of(raw, pc));
+            if let Some(origin) = origins.reduce(Origin::or) {
+                total[lane] = undefined(origin);
+                mask &= !LaneMask::of(lane);
+            }
+        }
+        if mask.is_empty() {
+            return total;
+        }
+        for k in 0..left.columns {
+            let x = Lane::each(|lane| left.at(places.of_lane(first, lane).0, k));
+            let y = Lane::each(|lane| right.at(k, places.of_lane(first, lane).1));
+            let results = self.terms.store.push_shared(TermOp::Fma, mask, &[&x, &y, &total], pc);
+            for lane in mask {
+                total[lane] = results.lane(lane);
+            }
+        }
+        total
+    }
+
+    /// A value as a float element of a matrix.
+    pub(super) fn raw_real(
+        &mut self,
+        warp: &Warp,
+        value: Value,
+        format: Format,
+        lane: Lane,
+        pc: InstId,
+    ) -> Result<u64, Stop> {
+        Ok(match self.reals().real(warp, value, format, lane, pc)? {
+            Some(term) => term.raw(),
+            None => self.terms.packed.taint(&[value]).map_or(UNDEFINED, undefined),
+        })
+    }
+
+    /// The elements in registers, as terms.
+    pub(super) fn read_matrix(
+        &mut self,
+        warp: &Warp,
+        pc: InstId,
+        element: MatrixElement,
+        registers: &[Src],
+        out: &mut Terms,
+        place: impl Fn(Lane, usize) -> (usize, usize),
+    ) -> Result<(), Stop> {
+        let bytes = element.bytes();
+        let inside = (4 / bytes as usize).max(1);
+        let tag = match element {
+            MatrixElement::Float(format) => Some(Sym::real_tag(format)),
+            MatrixElement::Int8 { .. } | MatrixElement::Int32 => None,
+        };
+        for (number, source) in registers.iter().enumerate() {
+            for lane in Lane::all() {
+                let value = self.terms.context.value(warp, *source, lane);
+                let at = number * inside;
+                if let Value::Sym(sym) = value
+                    && let Some(tag) = tag
+                {
+                    // Fast path for the usual case.
+                    if inside == 1 && sym.raw() & !Sym::PAYLOAD == tag {
+                        out.set(place(lane, at), sym.raw() & Sym::PAYLOAD);
+                        continue;
+                    }
+                    if let Some(halves) = sym.as_pair()
+                        && inside == 2
+                        && halves[0].raw() & !Sym::PAYLOAD == tag
+                    {
+                        for (step, half) in halves.into_iter().enumerate() {
+                            out.set(place(lane, at + step), half.raw() & Sym::PAYLOAD);
+                        }
+                        continue;
+                    }
+                }
+                for step in 0..inside {
+                    let part =
+                        if inside == 1 { value } else { self.part(warp, value, (step, bytes), lane, pc)? };
+                    let raw = self.raw_element(warp, pc, element, part, lane)?;
+                    out.set(place(lane, at + step), raw);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A part of a register, two bytes or one, by its index from the low end.
+    pub(crate) fn part(
+        &mut self,
+        warp: &Warp,
+        value: Value,
+        (which, bytes): (usize, u32),
+        lane: Lane,
+        pc: InstId,
+    ) -> Result<Value, Stop> {
+        if bytes == 2
+            && let Some(half) = self.terms.packed.half(value, which)
+        {
+            return Ok(half);
+        }
+        let pieces = self.terms.packed.split(value, 4);
+        match int_terms::slice(&pieces, which as u32 * bytes, bytes, &mut self.terms.store) {
+            Ok(part) => Ok(self.terms.packed.join(&part)),
+            Err(_) => {
+                let what = self.terms.describe_value(value);
+                let parts = if bytes == 2 { "two halves" } else { "four bytes" };
+                let message = format!("a matrix instruction takes a register for {parts}: {what}");
+                Err(self.terms.context.fault(FaultKind::TypeMismatch, "V5", message, warp, lane, pc))
+            }
+        }
+    }
+
+    /// Products of 8-bit integers, wrapping around in 32 bits.
+    fn integer_mma(
+        &mut self,
+        warp: &mut Warp,
+        pc: InstId,
+        product: MatrixProduct,
+        d: &[RegId],
+        [a, b, c]: [&[Src]; 3],
+    ) -> Result<(), Stop> {
+        let shape = product.shape;
+        let (m, n, k) = (usize::from(shape.m), usize::from(shape.n), usize::from(shape.k));
+        let is_known = |source: &Src| match source {
+            Src::Reg(register) => warp.register(*register).sym.is_empty(),
+            Src::Imm(_) | Src::Symbol(..) => true,
+        };
+        if ![a, b, c].into_iter().flatten().all(is_known) {
+            return self.integer_mma_of_terms(warp, pc, product, d, [a, b, c]);
+        }
+        let read = |source: Src, lane: Lane| match self.terms.context.value(warp, source, lane) {
+            Value::Bits(bits) => Ok(bits as u32),
+            value @ Value::Undefined(_) => {
+                Err(self.terms.not_concrete(warp, value, lane, pc, "an integer of a matrix"))
+            }
+            value @ Value::Sym(_) => Err(self.no_integer(warp, value, lane, pc)),
+        };
+        let byte = |element, word: u32, at: usize| byte_of(element, (word >> (8 * at)) as u8);
+        let (mut left, mut right) = (vec![0i64; m * k], vec![0i64; k * n]);
+        for lane in Lane::all() {
+            for at in 0..4 * a.len() {
+                let (row, column) = fragment_layout::of_a(shape, product.a, lane, at);
+                left[row * k + column] = byte(product.a, read(a[at / 4], lane)?, at % 4);
+            }
+            for at in 0..4 * b.len() {
+                let (row, column) = fragment_layout::of_b(product.b, lane, at);
+                right[row * n + column] = byte(product.b, read(b[at / 4], lane)?, at % 4);
+            }
+        }
+        let mut results = Vec::with_capacity(d.len());
+        for (at, c) in c.iter().enumerate() {
+            let mut words = [0u64; 32];
+            for (lane, word) in Lane::all().zip(&mut words) {
+                let (row, column) = fragment_layout::of_c(lane, at);
+                let factors = (0..k).map(|k_at| (left[row * k + k_at], right[k_at * n + column]));
+                *word = sum_of_products(product, read(*c, lane)?, factors).into();
+            }
+            results.push(words);
+        }
+        for (d, words) in d.iter().zip(results) {
+            warp.register_mut(*d).merge_bits(LaneMask::ALL, &words);
+        }
+        Ok(())
+    }
+
+    /// Products of 8-bit integers, some of which depend on inputs.
+    fn integer_mma_of_terms(
+        &mut self,
+        warp: &mut Warp,
+        pc: InstId,
+        product: MatrixProduct,
+        d: &[RegId],
+        [a, b, c]: [&[Src]; 3],
+    ) -> Result<(), Stop> {
+        let shape = product.shape;
+        let (m, n, k) = (usize::from(shape.m), usize::from(shape.n), usize::from(shape.k));
+        let (mut left, mut right, mut sum) = (Terms::new(m, k), Terms::new(k, n), Terms::new(m, n));
+        let word = Int { width: Width::W32, signed: true };
+        for lane in Lane::all() {
+            for at in 0..4 * a.len() {
+                let factor = self.byte_term(warp, product.a, a[at / 4], at % 4, lane, pc)?;
+                left.set(fragment_layout::of_a(shape, product.a, lane, at), factor.raw());
+            }
+            for at in 0..4 * b.len() {
+                let factor = self.byte_term(warp, product.b, b[at / 4], at % 4, lane, pc)?;
+                right.set(fragment_layout::of_b(product.b, lane, at), factor.raw());
+            }
+            for (at, source) in c.iter().enumerate() {
+                let value = self.terms.context.value(warp, *source, lane);
+                // Saturated sums are sums of the numbers themselves.
+                let term = match (product.saturate, self.terms.int_terms(pc)) {
+                    (true, mut residues) => residues.reading(value, word),
+                    (false, mut residues) => residues.residue(value, 4),
+                };
+                let Some(term) = term else { return Err(self.no_integer(warp, value, lane, pc)) };
+                sum.set(fragment_layout::of_c(lane, at), term.raw());
+            }
+        }
+        let is_known = |raw| self.numbers.known.contains(raw);
+        let mut factors = Factors::new(&left, &right, &sum, Places::OF_C, is_known);
+        for (at, d) in d.iter().enumerate() {
+            let results = self.dot_products(pc, &mut factors, fragment_layout::of_c(Lane::FIRST, at));
+            for (lane, raw) in Lane::all().zip(results) {
+                let mut residues = self.terms.int_terms(pc);
+                let term = TermId::from_raw(raw);
+                let term = if product.saturate { residues.saturated(term, word) } else { term };
+                let value = residues.value(term, 4);
+                warp.register_mut(*d).set(lane, value);
+            }
+        }
+        Ok(())
+    }
+
+    /// A byte of a register as the number that it encodes.
+    fn byte_term(
+        &mut self,
+        warp: &Warp,
+        element: MatrixElement,
+        source: Src,
+        at: usize,
+        lane: Lane,
+        pc: InstId,
+    ) -> Result<TermId, Stop> {
+        let value = self.terms.context.value(warp, source, lane);
+        let signed = element == (MatrixElement::Int8 { signed: true });
+        let part = self.terms.int_terms(pc).part(value, at as u32, Int { width: Width::W8, signed });
+        part.ok_or_else(|| self.no_integer(warp, value, lane, pc))
+    }
+
+    /// The fault of an operand that is undefined, or not an integer.
+    #[cold]
+    pub(super) fn no_integer(&self, warp: &Warp, value: Value, lane: Lane, pc: InstId) -> Stop {
+        match self.terms.packed.undefined_part(value) {
+            Some(_) => self.terms.not_concrete(warp, value, lane, pc, "an integer of a matrix"),
+            None => self.terms.computes_with_encoding(warp, &[value], lane, pc),
+        }
+    }
+
+    /// `movmatrix.trans`
+    pub(crate) fn transpose_matrix(
+        &mut self,
+        warp: &mut Warp,
+        pc: InstId,
+        d: RegId,
+        a: Src,
+    ) -> Result<(), Stop> {
+        let mut results = [Value::Bits(0); 32];
+        for (lane, result) in Lane::all().zip(&mut results) {
+            let (group, thread) = (lane.index() / 4, lane.index() % 4);
+            let source = |row: usize| Lane::at(4 * row + group / 2);
+            let (first, second) = (source(2 * thread), source(2 * thread + 1));
+            let low = self.part(warp, self.terms.context.value(warp, a, first), (group % 2, 2), first, pc)?;
+            let high =
+                self.part(warp, self.terms.context.value(warp, a, second), (group % 2, 2), second, pc)?;
+            *result = self.terms.packed.pair(low, high);
+        }
+        for (lane, value) in Lane::all().zip(results) {
+            warp.register_mut(d).set(lane, value);
+        }
+        Ok(())
+    }
+}
+
+impl PackedValues {
+    fn pair(&mut self, low: Value, high: Value) -> Value {
+        self.join(&[PackedPart { value: low, bytes: 2 }, PackedPart { value: high, bytes: 2 }])
+    }
+}
+
+impl Accesses<'_, '_> {
+    /// `ldmatrix`. Each row is read by the lane that gives its address, since that lane may fetch it, and by the lanes
+    /// that receive parts of it.
+    pub(crate) fn load_matrix(
+        &mut self,
+        warp: &mut Warp,
+        pc: InstId,
+        (space, address): (Space, Address),
+        transposed: bool,
+        d: &[RegId],
+    ) -> Result<(), Stop> {
+        let needed = Lane::all().take(8 * d.len()).collect();
+        self.observe(warp, needed, pc, (space, address), 16);
+        let addresses = self.values.terms.addresses(warp, needed, address, pc)?;
+        for (number, d) in d.iter().enumerate() {
+            let mut cells = [[Value::Bits(0); 4]; 8];
+            let mut offsets = [0; 32];
+            for (row, cells) in cells.iter_mut().enumerate() {
+                let owner = Lane::at(8 * number + row);
+                let place = (space, addresses[owner]);
+                let access =
+                    LaneAccess { place, bytes: 16, alignment: 16, agent: Agent::Thread, writes: false };
+                let at = self.locate_lane(warp, owner, pc, access, &mut offsets)?;
+                self.context.holds_matrices(warp, &at, false)?;
+                for (step, cell) in cells.iter_mut().enumerate() {
+                    let offset = at.offsets[owner] + 4 * step as u64;
+                    // When transposed, a cell's halves go to the rows of two groups of lanes.
+                    let readers =
+                        if transposed { 0b1_0001 << (8 * step + row / 2) } else { 1 << (4 * row + step) };
+                    let readers = LaneMask::from_bits(readers);
+                    *cell = self.load_word(warp, &at, offset, (owner, readers))?;
+                }
+            }
+            let mut values = [Value::Bits(0); 32];
+            for (lane, value) in Lane::all().zip(&mut values) {
+                let (group, thread) = (lane.index() / 4, lane.index() % 4);
+                *value = if transposed {
+                    let part = |row: usize| cells[row][group / 2];
+                    let low =
+                        self.values.matrices().part(warp, part(2 * thread), (group % 2, 2), lane, pc)?;
+                    let high =
+                        self.values.matrices().part(warp, part(2 * thread + 1), (group % 2, 2), lane, pc)?;
+                    self.values.terms.packed.pair(low, high)
+                } else {
+                    cells[group][thread]
+                };
+            }
+            warp.register_mut(*d).set_values(&values);
+        }
+        Ok(())
+    }
+
+    /// `stmatrix`: each lane writes what it holds, to rows whose addresses other lanes give.
+    pub(crate) fn store_matrix(
+        &mut self,
+        warp: &mut Warp,
+        pc: InstId,
+        (space, address): (Space, Address),
+        transposed: bool,
+        a: &[Src],
+    ) -> Result<(), Stop> {
+        let needed = Lane::all().take(8 * a.len()).collect();
+        self.observe(warp, needed, pc, (space, address), 16);
+        let addresses = self.values.terms.addresses(warp, needed, address, pc)?;
+        for (number, source) in a.iter().enumerate() {
+            let mut spots = Vec::with_capacity(8);
+            let mut offsets = [[0; 32]; 8];
+            for (row, offsets) in offsets.iter_mut().enumerate() {
+                let owner = Lane::at(8 * number + row);
+                let place = (space, addresses[owner]);
+                let access =
+                    LaneAccess { place, bytes: 16, alignment: 16, agent: Agent::Thread, writes: true };
+                let at = self.locate_lane(warp, owner, pc, access, offsets)?;
+                self.context.holds_matrices(warp, &at, false)?;
+                spots.push((at.offsets[owner], at));
+            }
+            for lane in Lane::all() {
+                let (group, thread) = (lane.index() / 4, lane.index() % 4);
+                let value = self.context.value(warp, *source, lane);
+                if !transposed {
+                    let (offset, at) = &spots[group];
+                    self.store_value(warp, lane, at, offset + 4 * thread as u64, 4, value)?;
+                    continue;
+                }
+                for which in 0..2 {
+                    let half = self.values.matrices().part(warp, value, (which, 2), lane, pc)?;
+                    let (offset, at) = &spots[2 * thread + which];
+                    self.store_value(warp, lane, at, offset + 2 * group as u64, 2, half)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An 8-bit element as the integer that it encodes.
+pub(crate) fn byte_of(element: MatrixElement, byte: u8) -> i64 {
+    if element == (MatrixElement::Int8 { signed: true }) { i64::from(byte as i8) } else { byte.into() }
+}
+
+/// An element of a product of integers, which wraps around or saturates in 32 bits.
+pub(super) fn sum_of_products(
+    product: MatrixProduct,
+    start: u32,
+    factors: impl Iterator<Item = (i64, i64)>,
+) -> u32 {
+    let sum: i64 = factors.map(|(x, y)| x * y).sum();
+    if product.saturate {
+        let total = i64::from(start.cast_signed()) + sum;
+        (total.clamp(i32::MIN.into(), i32::MAX.into()) as i32).cast_unsigned()
+    } else {
+        start.wrapping_add(sum as u32)
+    }
+}
+
+/// A term as a value of a format.
+pub(super) fn real_or_undefined(format: Format, raw: u64, pc: InstId) -> Value {
+    if is_undefined(raw) {
+        Value::Undefined(origin_of(raw, pc))
+    } else {
+        Value::Sym(Sym::real(format, TermId::from_raw(raw)))
+    }
+}

@@ -1,0 +1,13 @@
+//! machine/exec/matrix
+
+pub(crate) mod matrix_element;
+pub(crate) mod mma;
+pub(crate) mod shared_matrix;
+pub(crate) mod tensor_copy;
+pub(crate) mod tensor_memory;
+pub(crate) mod tensor_pair;
+pub(crate) mod tensor_product;
+pub(crate) mod tensor_scales;
+pub(crate) mod tensor_shape;
+pub(crate) mod warpgroup;
+pub(crate) mod wmma;

@@ -1,0 +1,241 @@
+//! Locks (rule Y18): threads that take one draw its turns, in an order that each run executes as it is.
+
+use super::flag_loop::word;
+use crate::base::index::number_of;
+use crate::base::lane::{Lane, LaneMask};
+use crate::concurrency::agent::Agent;
+use crate::concurrency::clock::{Clocks, Joined, Snapshot};
+use crate::concurrency::flag_changes::Told;
+use crate::concurrency::race::Detector;
+use crate::machine::cta::accesses::{Accesses, LaneAccess, WarpAccess};
+use crate::machine::group::stop::Stop;
+use crate::machine::group::warp::Warp;
+use crate::machine::sync::synchronisation::Synchronisation;
+use crate::machine::sync::tickets::{Counter, Lock, LockState, MOST_DRAWS};
+use crate::program::{InstId, Op, Scope, Strong, Update};
+use crate::value::Value;
+use crate::verdict::FaultKind;
+
+/// Bytes of a lock.
+const BYTES: u32 = 4;
+const ACCESSED: &str = "the lock is accessed by other operations as well";
+
+impl Accesses<'_, '_> {
+    /// Lanes try to take a lock. Returns those that have taken it; the others wait.
+    pub(super) fn take_locks(
+        &mut self,
+        warp: &mut Warp,
+        mask: LaneMask,
+        pc: InstId,
+    ) -> Result<LaneMask, Stop> {
+        if !self.context.launch.has_tickets {
+            let Op::Swap(swap) = &self.context.launch.program.insts[pc.index()].op else {
+                return Err(Stop::Defect("a lock is taken by an operation that does not exchange"));
+            };
+            let reason = swap.reason.clone();
+            return Err(self.context.fault(FaultKind::Unsupported, "S2", reason, warp, mask.first(), pc));
+        }
+        match &self.sync.order {
+            Detector::Epoch(_) => return Err(Stop::NeedVectorClocks),
+            Detector::VectorClock(_) if self.values.terms.survey.is_some() => return Err(Stop::Doubtful),
+            Detector::VectorClock(_) => {}
+        }
+        let mut taken = LaneMask::NONE;
+        for lane in mask {
+            if self.take_lock(warp, lane, pc)? {
+                taken.insert(lane);
+            }
+        }
+        Ok(taken)
+    }
+
+    fn take_lock(&mut self, warp: &mut Warp, lane: Lane, pc: InstId) -> Result<bool, Stop> {
+        let program = self.context.launch.program;
+        let Op::Swap(swap) = &program.insts[pc.index()].op else {
+            return Err(Stop::Defect("a lock is taken by an operation that does not exchange"));
+        };
+        let address = self.values.terms.addresses(warp, LaneMask::of(lane), swap.address, pc)?[lane];
+        let agent = Agent::Setter { scope: swap.scope };
+        let access =
+            LaneAccess { place: (swap.space, address), bytes: BYTES, alignment: BYTES, agent, writes: true };
+        let mut offsets = [0; 32];
+        let mut at = self.locate_lane(warp, lane, pc, access, &mut offsets)?;
+        at.access.strong = Some(Strong { scope: swap.scope, orders: swap.releases });
+        self.context.holds_atomics(warp, lane, &at)?;
+        self.context.writable(warp, &at, BYTES)?;
+        let (key, thread) = ((at.number, at.offsets[lane] / 4), warp.thread(lane));
+        self.sync.keeps_order(warp, lane, &at, (at.offsets[lane], BYTES))?;
+        let held = self.peek(warp, lane, &at, key.1);
+        let new = self.context.value(warp, swap.new, lane);
+        let expected = swap.expected.map(|expected| self.context.value(warp, expected, lane));
+        let (Some(found), Value::Bits(new)) = (word(held, pc), new) else {
+            return Err(self.context.unclear_draw(
+                warp,
+                lane,
+                &at,
+                "the state of the lock is not a known number",
+            ));
+        };
+        let is_free = match expected {
+            None => u64::from(found) != new,
+            Some(Value::Bits(expected)) => u64::from(found) == expected,
+            Some(Value::Sym(_) | Value::Undefined(_)) => {
+                return Err(self.context.unclear_draw(
+                    warp,
+                    lane,
+                    &at,
+                    "the state of the lock is not a known number",
+                ));
+            }
+        };
+        if !is_free || !self.sync.tickets.is_turn(key, thread) {
+            self.sync.tickets.waiting.insert(thread, key);
+            return Ok(false);
+        }
+        self.sync.tickets.waiting.remove(&thread);
+        self.sync.may_take(warp, lane, &at)?;
+        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
+        let (clocks, number) = (&mut exact.clocks, thread as usize);
+        let lock = self.sync.tickets.locks.entry(key).or_insert_with(|| Lock::new(clocks.new_agent()));
+        let counter = self.sync.tickets.counters.entry(key);
+        let kind = (Update::Counter { down: false }, u32::MAX);
+        if let std::collections::btree_map::Entry::Vacant(place) = counter {
+            let counter = Counter::new(kind.0, kind.1, 0, lock.agent);
+            place.insert(counter.ok_or(Stop::Defect("a counter that does not count"))?);
+        }
+        // Accesses with its stamp are this operation alone.
+        clocks.release(number);
+        if let Some((before, told, scope)) = &lock.left {
+            let (mut far, mut near, mut seen) = (Joined::default(), Joined::default(), Joined::default());
+            let of_cta = 32 * self.context.launch.warps();
+            let is_near = before.thread / of_cta == number / of_cta;
+            far.add_past(before);
+            // Both operations are strong for threads of one another's CTA, or neither orders anything.
+            let is_strong = is_near || [*scope, swap.scope] == [Scope::Launch; 2];
+            let told_here = if is_near { &told.near } else { &told.all };
+            told_here.iter().filter(|_| is_strong).for_each(|told| far.add(told));
+            if is_near {
+                told.near.iter().for_each(|told| near.add(told));
+            }
+            clocks.learn_past(number, &far);
+            if swap.acquires {
+                clocks.learn(number, &mut far);
+            } else {
+                clocks.keep(number, &far, false);
+                clocks.keep(number, &near, true);
+            }
+            if is_strong {
+                seen.set(lock.agent, lock.changes);
+                seen.add_fences(before);
+            }
+            clocks.learn(number, &mut seen);
+            clocks.release(number);
+        }
+        let now = clocks.snapshot(number);
+        let told = told_by(clocks, &now, swap.releases);
+        let ticket = self.sync.tickets.note((key, pc), (now, told), false);
+        let numbers =
+            self.sync.tickets.counters.get(&key).map_or(Vec::new(), |counter| counter.found.clone());
+        self.sync.note_asked(warp, lane);
+        let numbers: Vec<u64> = numbers.into_iter().map(u64::from).collect();
+        self.sync.tickets.settle(ticket, &numbers);
+        if let Some(lock) = self.sync.tickets.locks.get_mut(&key) {
+            lock.state = LockState::Taking;
+        }
+        self.store_value(warp, lane, &at, at.offsets[lane], BYTES, Value::Bits(new))?;
+        if self.sync.tickets.locks.get(&key).is_some_and(|lock| lock.is_written_plainly) {
+            return Err(self.context.unclear_draw(warp, lane, &at, ACCESSED));
+        }
+        warp.register_mut(swap.d).set(lane, Value::Bits(found.into()));
+        Ok(true)
+    }
+}
+
+impl Synchronisation<'_> {
+    /// Checks that a lane may take a lock before or after every other thread that takes it.
+    fn may_take(&self, warp: &Warp, lane: Lane, at: &WarpAccess<'_>) -> Result<(), Stop> {
+        let (key, thread) = ((at.number, at.offsets[lane] / 4), warp.thread(lane) as usize);
+        let Detector::VectorClock(exact) = &self.order else { return Err(Stop::NeedVectorClocks) };
+        let is_past = |other: usize, stamp: u32| exact.clocks.is_past(thread, other, stamp);
+        if self.tickets.asked.iter().any(|(other, stamp)| is_past(*other as usize, *stamp)) {
+            let why = "its thread, or one with which it has synchronised, has already taken a lock, or asked for the \
+                       value of a ticket";
+            return Err(self.context.unclear_draw(warp, lane, at, why));
+        }
+        // Threads that try in vain access the lock as well, at any time.
+        let (_, reads) = exact.history(key.0, key.1);
+        if !reads.is_empty() {
+            return Err(self.context.unclear_draw(warp, lane, at, ACCESSED));
+        }
+        let is_lock = self.tickets.locks.contains_key(&key);
+        let Some(counter) = self.tickets.counters.get(&key) else {
+            if self.tickets.updated.contains(&key) {
+                let why = "the lock is updated by other operations as well";
+                return Err(self.context.unclear_draw(warp, lane, at, why));
+            }
+            return Ok(());
+        };
+        let draws = counter.drawn.iter().map(|draw| &self.tickets.draws[*draw].now);
+        if !is_lock || counter.drawn.len() >= MOST_DRAWS {
+            return Err(self.context.unclear_draw(
+                warp,
+                lane,
+                at,
+                "there are too many or other operations on the lock",
+            ));
+        }
+        if draws.into_iter().any(|other| is_past(other.thread, other.stamp)) {
+            let why = "it is taken by some threads after others in every schedule";
+            return Err(self.context.unclear_draw(warp, lane, at, why));
+        }
+        Ok(())
+    }
+
+    /// Notes an access to what may be a lock: by strong stores it is taken, and given back once after that. Threads that
+    /// try to take it in vain are not executed, so that no other access may depend on them.
+    pub(crate) fn note_lock(
+        &mut self,
+        warp: &Warp,
+        lane: Lane,
+        at: &WarpAccess<'_>,
+        cell: u64,
+        writes: bool,
+    ) -> Result<(), Stop> {
+        let key = (at.number, cell);
+        let Some(lock) = self.tickets.locks.get_mut(&key) else { return Ok(()) };
+        let scope = at.agent.scope().filter(|_| matches!(at.agent, Agent::Setter { .. }));
+        if writes && scope.is_none() {
+            lock.is_written_plainly = true;
+            return Ok(());
+        }
+        lock.state = match lock.state {
+            LockState::Taking => LockState::Taken,
+            LockState::Taken if writes => LockState::Free,
+            LockState::Taken | LockState::Free => {
+                return Err(self.context.unclear_draw(warp, lane, at, ACCESSED));
+            }
+        };
+        let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
+        let (clocks, number) = (&mut exact.clocks, warp.thread(lane) as usize);
+        let now = clocks.snapshot(number);
+        let told = told_by(clocks, &now, at.access.strong.is_some_and(|strong| strong.orders));
+        clocks.release(number);
+        lock.changes += 1;
+        let mut seen = Joined::default();
+        seen.set(lock.agent, lock.changes);
+        clocks.learn(number, &mut seen);
+        let found_by = (number_of(lock.agent), lock.changes);
+        exact.note_change((number_of(number), now.stamp), found_by);
+        exact.clocks.release(number);
+        if let Some(lock) = self.tickets.locks.get_mut(&key) {
+            lock.left = scope.map(|scope| (now, told, scope));
+        }
+        Ok(())
+    }
+}
+
+/// What a strong store of a thread tells those that find it.
+fn told_by(clocks: &Clocks, now: &Snapshot, releases: bool) -> Told {
+    let told = |is_near| if releases { Some(now.clone()) } else { clocks.fenced(now.thread, is_near) };
+    Told { all: told(false), near: told(true) }
+}

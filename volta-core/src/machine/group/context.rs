@@ -1,0 +1,154 @@
+//! What an operation may know of the run without changing it: the launch, the case's options, and which CTA runs.
+
+use super::stop::Stop;
+use super::warp::Warp;
+use crate::base::lane::{Lane, LaneMask};
+use crate::case::Options;
+use crate::launch::Launch;
+use crate::program::{Declared, InstId, RegId, Special, Src, Width};
+use crate::value::packed::Cell;
+use crate::value::register::Register;
+use crate::value::{Origin, Value};
+
+/// What does not change while a CTA runs.
+#[derive(Clone, Copy)]
+pub(crate) struct Context<'l> {
+    pub(crate) launch: &'l Launch<'l>,
+    pub(crate) options: &'l Options,
+    /// The linear number of its cluster.
+    pub(crate) linear: u64,
+}
+
+impl Context<'_> {
+    /// Entering a block or function again makes its registers, predicates and local variables undefined (V6).
+    pub(crate) fn enter(&self, warp: &mut Warp, mask: LaneMask, declared: &Declared) {
+        for register in &declared.registers {
+            warp.register_mut(*register).merge(mask, &Register::unwritten());
+        }
+        for predicate in &declared.predicates {
+            warp.predicate_mut(*predicate).forget(mask);
+        }
+        for variable in &declared.variables {
+            let Some((first, cells)) = self.launch.objects.local_cells(*variable) else { continue };
+            for cell in &mut warp.local[first..first + cells] {
+                mask.iter().for_each(|lane| cell[lane] = Cell::UNWRITTEN);
+            }
+        }
+    }
+
+    /// A source as a register; an immediate or an address is broadcast into `scratch`.
+    #[inline]
+    pub(crate) fn operand<'w>(
+        &self,
+        warp: &'w Warp,
+        src: Src,
+        scratch: &'w mut Option<Register>,
+    ) -> &'w Register {
+        let bits = match src {
+            Src::Reg(id) => return warp.register(id),
+            Src::Imm(bits) => bits,
+            Src::Symbol(variable, offset) => {
+                self.launch.objects.address(variable, warp.rank).wrapping_add_signed(offset)
+            }
+        };
+        scratch.insert(Register::broadcast(bits))
+    }
+
+    /// The value of a source in one lane.
+    #[inline]
+    pub(crate) fn value(&self, warp: &Warp, src: Src, lane: Lane) -> Value {
+        match src {
+            Src::Reg(id) => warp.register(id).get(lane),
+            Src::Imm(bits) => Value::Bits(bits),
+            Src::Symbol(variable, offset) => {
+                Value::Bits(self.launch.objects.address(variable, warp.rank).wrapping_add_signed(offset))
+            }
+        }
+    }
+
+    /// The value of a source in one lane, if it is concrete.
+    #[inline]
+    pub(crate) fn bits(&self, warp: &Warp, src: Src, lane: Lane) -> Option<u64> {
+        match self.value(warp, src, lane) {
+            Value::Bits(bits) => Some(bits),
+            Value::Sym(_) | Value::Undefined(_) => None,
+        }
+    }
+
+    pub(crate) fn mov(
+        &mut self,
+        warp: &mut Warp,
+        mask: LaneMask,
+        d: RegId,
+        a: Src,
+        width: Width,
+    ) -> Result<(), Stop> {
+        let mut scratch = None;
+        let mut result = self.operand(warp, a, &mut scratch).clone();
+        if width != Width::W64 && result.is_concrete(mask) {
+            let low = width.mask();
+            for word in result.words_mut() {
+                *word &= low;
+            }
+        }
+        warp.register_mut(d).merge(mask, &result);
+        Ok(())
+    }
+
+    pub(crate) fn special(
+        &mut self,
+        warp: &mut Warp,
+        mask: LaneMask,
+        pc: InstId,
+        d: RegId,
+        special: Special,
+        width: Width,
+    ) -> Result<(), Stop> {
+        let [block, grid] = [self.launch.block, self.launch.grid];
+        let (launch, cluster) = (self.launch, self.launch.cluster);
+        let cta = launch.cta(self.linear, warp.rank);
+        let own: [u32; 3] = std::array::from_fn(|at| cta[at] % cluster[at]);
+        let of_grid = |extent: [u32; 3]| std::array::from_fn(|at| extent[at] / cluster[at]);
+        let clusters: ([u32; 3], [u32; 3]) = (of_grid(cta), of_grid(grid));
+        let of = |extent: [u32; 3], dimension: u8| u64::from(extent[usize::from(dimension.min(2))]);
+        let mut bits = [0u64; 32];
+        for (lane, word) in Lane::all().zip(&mut bits) {
+            let one = 1u64 << lane.number();
+            let low = u64::from(u32::MAX);
+            *word = match special {
+                Special::Tid(n) => of(launch.thread_index(warp.thread(lane)), n),
+                Special::Ntid(n) => of(block, n),
+                Special::Ctaid(n) => of(cta, n),
+                Special::Nctaid(n) => of(grid, n),
+                Special::LaneId => u64::from(lane.number()),
+                Special::LaneMaskEq => one,
+                Special::LaneMaskLt => one - 1,
+                Special::LaneMaskLe => one | (one - 1),
+                Special::LaneMaskGt => low & !(one | (one - 1)),
+                Special::LaneMaskGe => low & !(one - 1),
+                Special::DynamicSharedSize => u64::from(self.launch.dynamic_shared),
+                Special::ClusterId(n) => of(clusters.0, n),
+                Special::NClusterId(n) => of(clusters.1, n),
+                Special::ClusterNctaId(n) => of(cluster, n),
+                Special::ClusterNctaRank => launch.cluster_ranks().into(),
+                Special::ClusterCtaId(n) => of(own, n),
+                Special::ClusterCtaRank => launch.rank_in_cluster(warp.rank).into(),
+                Special::ExplicitCluster => u64::from(launch.is_explicit),
+                Special::Workspace { high } => {
+                    launch.workspace.map_or(0, |address| if high { address >> 32 } else { address & low })
+                }
+                // Undefined from here on: using it is the fault of rule S4.
+                Special::Unpredictable => 0,
+            } & width.mask();
+        }
+        let is_unknown = matches!(special, Special::Workspace { .. }) && launch.workspace.is_none();
+        if special == Special::Unpredictable || is_unknown {
+            for lane in mask {
+                warp.register_mut(d).set(lane, Value::Undefined(Origin::Unpredictable(pc)));
+            }
+            return Ok(());
+        }
+        warp.register_mut(d).merge_bits(mask, &bits);
+        Ok(())
+    }
+}

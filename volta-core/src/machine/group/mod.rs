@@ -1,0 +1,20 @@
+//! machine/group
+
+pub(crate) mod assumptions;
+pub(crate) mod context;
+pub(crate) mod endless;
+pub(crate) mod enumeration;
+pub(crate) mod exited_threads;
+pub(crate) mod findings;
+pub(crate) mod fragment_layout;
+pub(crate) mod guard_bounds;
+pub(crate) mod lockstep;
+pub(crate) mod matrix_terms;
+pub(crate) mod possible;
+pub(crate) mod run_error;
+pub(crate) mod schedule;
+pub(crate) mod stop;
+pub(crate) mod terms;
+pub(crate) mod values;
+pub(crate) mod warp;
+pub(crate) mod wmma_fragments;

@@ -1,0 +1,45 @@
+//! Why a run ends before all threads have returned.
+
+use super::endless::Endless;
+use super::possible::InCases;
+use crate::base::budget::Exhausted;
+use crate::launch::bind_error::BindError;
+use crate::program::InstId;
+use crate::verdict::{BarrierPhases, Fault};
+
+/// The reasons why a run ends early.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    Fault(Box<Fault>),
+    /// A fault where a condition on inputs holds.
+    Possible(Box<InCases>),
+    Exhausted(Exhausted),
+    /// The case does not give what is needed.
+    Missing(Box<BindError>),
+    /// A loop does not end.
+    Endless(Box<Endless>),
+    /// The verifier contradicts itself, in this way.
+    Defect(&'static str),
+    /// In a run that continues after a fault: a value that the fault left unknown decides what is executed (rule R2).
+    Doubtful,
+    /// The epoch race detector does not suffice for this CTA.
+    NeedVectorClocks,
+    /// What the CTA does may not be the same in the others for which it runs, from this instruction on.
+    Apart(Option<InstId>),
+}
+
+impl Stop {
+    /// The fault, with what happened at mbarriers.
+    pub(crate) fn with_phases(mut self, phases: Vec<BarrierPhases>) -> Stop {
+        if let Stop::Fault(fault) = &mut self {
+            fault.phases = phases;
+        }
+        self
+    }
+}
+
+impl From<Exhausted> for Stop {
+    fn from(exhausted: Exhausted) -> Stop {
+        Stop::Exhausted(exhausted)
+    }
+}

@@ -1,0 +1,187 @@
+//! The CTAs of a launch (rule S5): each runs on the memory as at the beginning of the launch, their footprints must not
+//! conflict, and their writes are merged in the order of CTAs.
+
+use super::attempt::attempt;
+use super::bags::BagsOfAll;
+use super::class_grid::run_by_classes;
+use super::execution::Execution;
+use super::footprint::Merged;
+use super::orders::run_in_orders;
+use super::output::{Output, WrongOutput};
+use super::ran::{CtaRun, Ran};
+use super::recovery::further;
+use crate::base::budget::{Held, Limit};
+use crate::base::ration::Pool;
+use crate::base::watch::Activity;
+use crate::case::{Options, Schedule};
+use crate::launch::{Clusters, Launch, Outputs};
+use crate::machine::cta::work::Beside;
+use crate::machine::group::assumptions::Relied;
+use crate::machine::group::run_error::RunError;
+use crate::machine::group::stop::Stop;
+use crate::machine::memory::overlap::Overlap;
+use crate::machine::sync::synchronisation::Mode;
+use crate::machine::sync::tickets::Tickets;
+use crate::value::Origin;
+use crate::verdict::FaultKind;
+use rayon::prelude::*;
+use std::collections::BTreeSet;
+
+impl Outputs {
+    /// Whether an output with this error is left out of the result.
+    pub(super) fn leaves_out(self, (.., origin): &WrongOutput) -> bool {
+        self == Outputs::Written && matches!(origin, Some(Origin::Unevaluated(_)))
+    }
+}
+
+/// Runs the CTAs of a launch, and collects what they rely on.
+pub(super) fn run_launch(
+    launch: &Launch<'_>,
+    options: &Options,
+    relied: &mut Relied,
+) -> Result<Execution, RunError> {
+    if options.by_classes
+        && let Some(done) = run_by_classes(launch, options, relied)
+    {
+        return Ok(done);
+    }
+    if let Clusters::All(_) = launch.clusters {
+        let ctas = launch.grid.iter().map(|extent| u64::from(*extent)).product();
+        // Footprints store the number of a CTA in 32 bits.
+        let most = options.budgets[Limit::Ctas].min(1 << 32);
+        let within = options.budgets.clone().with(Limit::Ctas, most).check(Limit::Ctas, ctas);
+        within.map_err(RunError::Exhausted)?;
+    }
+    let mut outcome = Execution {
+        threads: launch.threads() as u64,
+        ctas: (
+            launch.clusters.len() * u64::from(launch.ranks()),
+            launch.grid.iter().map(|n| u64::from(*n)).product(),
+        ),
+        held: launch.before.as_ref().map_or(Held::default(), |before| before.taken().0),
+        ..Execution::default()
+    };
+    let mut merged = Merged::default();
+    options.budgets.watch.expect(Activity::Executing, launch.clusters.len());
+    let mut overlap = Overlap::new(launch);
+    let (mut bags, mut unwritten) = (BagsOfAll::default(), None);
+    let count = if launch.clusters.len() == 1 { 1 } else { 8 * rayon::current_num_threads() as u64 };
+    let (mut next, mut taken) = (0, launch.before.as_ref().map_or(0, |before| before.taken().1));
+    while next < launch.clusters.len() {
+        let (first, window) = (next, launch.clusters.window(next, count));
+        next += count;
+        options.budgets.deadline.check().map_err(RunError::Exhausted)?;
+        let alone = Beside { instructions: taken, held: outcome.held, pool: None };
+        let left = options.budgets[Limit::MemoryBytes].saturating_sub(outcome.held.total());
+        let pool = Pool::new(u64::MAX, left, window.len());
+        let runs: Vec<CtaRun> = if let [only] = window.as_slice() {
+            vec![run_cta(launch, options, *only, alone)]
+        } else {
+            let beside = |run| Beside { pool: Some((&*pool, run)), ..alone };
+            let runs = window.par_iter().enumerate();
+            runs.map(|(run, cta)| run_cta(launch, options, *cta, beside(run))).collect()
+        };
+        for (at, (cta, run)) in (first..).zip(window.iter().zip(runs)) {
+            // A budget must be reached where it is if CTAs run one after the other.
+            let alone = Beside { instructions: taken, held: outcome.held, pool: None };
+            let fits = options.budgets.check(Limit::Instructions, taken + run.taken.instructions).is_ok()
+                && options.budgets.check_held(&outcome.held.and(&run.taken.held)).is_ok()
+                && !matches!(run.done, Err(Stop::Exhausted(_)));
+            let run = if fits || window.len() == 1 {
+                run
+            } else {
+                drop(run);
+                run_cta(launch, options, *cta, alone)
+            };
+            relied.merge(run.relied);
+            let mut ran = match run.done {
+                Err(Stop::Fault(fault)) => {
+                    // The search continues behind faults, where tickets are not followed.
+                    let also = match launch.has_tickets || launch.has_sets {
+                        true => Vec::new(),
+                        false => further(launch, options, at, alone, (&fault, run.raced)),
+                    };
+                    return Err(RunError::Fault(fault, also));
+                }
+                done => done.map_err(RunError::from_stop)?,
+            };
+            taken += run.taken.instructions;
+            merged.add(launch, options, *cta, &ran, outcome.stores.len())?;
+            outcome.undeclared.extend(
+                ran.written_variables.iter().map(|at| launch.undeclared(&launch.tensors[*at as usize])),
+            );
+            if let (Some(overlap), Some(own)) = (&mut overlap, ran.overlap.take()) {
+                overlap.add(launch, *own);
+            }
+            let own = std::mem::take(&mut ran.bags);
+            if let Some(found) = ran.unwritten.take() {
+                unwritten.get_or_insert((found, outcome.stores.len()));
+            }
+            outcome.add(ran, launch, !own.bags.is_empty());
+            bags.add(launch, own, &outcome.stores)?;
+            outcome.held.accesses = merged.bytes() + overlap.as_ref().map_or(0, Overlap::bytes);
+            options.budgets.check_held(&outcome.held).map_err(RunError::Exhausted)?;
+        }
+    }
+    if let Some((found, store)) = unwritten {
+        return Err(merged.unwritten(*found, store, outcome.stores));
+    }
+    merged.combine(launch, options, &mut outcome)?;
+    outcome.held.accesses = 0;
+    outcome.overlap = overlap;
+    outcome.taken = taken;
+    let place = |output: &Output| (output.param, output.element);
+    outcome.lost.sort_by_key(|lost| (lost.param, lost.element));
+    outcome.lost.dedup_by_key(|lost| (lost.param, lost.element));
+    let lost: BTreeSet<(usize, u64)> = outcome.lost.iter().map(|lost| (lost.param, lost.element)).collect();
+    outcome.outputs.retain(|output| !lost.contains(&place(output)));
+    outcome.outputs.sort_unstable_by_key(place);
+    outcome.bags = bags.finish(launch, (&outcome.stores, &outcome.outputs))?;
+    Ok(outcome)
+}
+
+fn run_cta(launch: &Launch<'_>, options: &Options, cta: u64, beside: Beside<'_>) -> CtaRun {
+    if launch.has_tickets {
+        let run = run_in_orders(launch, options, cta, beside);
+        options.budgets.watch.advance(1);
+        if let Some((pool, number)) = beside.pool {
+            pool.leave(number, run.taken.held.total());
+        }
+        return run;
+    }
+    let mut run = CtaRun::new();
+    let attempt_as = |run: &mut CtaRun, mode| {
+        run.done = attempt(launch, options, cta, mode, (beside, run), &mut Tickets::default())
+    };
+    if !options.exact_clocks && launch.ranks() == 1 && !launch.overlaps {
+        attempt_as(&mut run, Mode::Lockstep);
+        if let Err(Stop::Fault(_) | Stop::Possible(_) | Stop::Missing(_)) = run.done {
+            // Of several faults, the one reported is the first when warps run one after the other.
+            attempt_as(&mut run, Mode::WarpByWarp);
+        }
+    }
+    if let Err(Stop::NeedVectorClocks) = run.done {
+        attempt_as(&mut run, Mode::VectorClocks);
+    }
+    if is_fault(&run.done, FaultKind::Uninitialised) && options.schedule == Schedule::InOrder {
+        // A later warp may write what is read. Where the value is needed at once, that write is not executed any more;
+        // with the last warp first, it comes before, and the two race.
+        let options = Options { schedule: Schedule::Reversed, ..options.clone() };
+        let mut other = CtaRun::new();
+        let tickets = &mut Tickets::default();
+        let done = attempt(launch, &options, cta, Mode::VectorClocks, (beside, &mut other), tickets);
+        if is_fault(&done, FaultKind::Race) {
+            run.done = done;
+            run.relied.merge(other.relied);
+        }
+    }
+    if let Some((pool, number)) = beside.pool {
+        pool.leave(number, run.taken.held.total());
+    }
+    options.budgets.watch.advance(1);
+    run
+}
+
+fn is_fault(done: &Result<Ran, Stop>, kind: FaultKind) -> bool {
+    matches!(done, Err(Stop::Fault(fault)) if fault.kind == kind)
+}

@@ -1,0 +1,22 @@
+//! machine/run
+
+pub(crate) mod attempt;
+pub(crate) mod bags;
+pub(crate) mod class_grid;
+pub(crate) mod class_run;
+pub(crate) mod classes;
+pub(crate) mod deadlock;
+pub(crate) mod endless_search;
+pub(crate) mod execution;
+pub(crate) mod footprint;
+pub(crate) mod grid;
+pub(crate) mod grid_sizes;
+pub(crate) mod iterations;
+pub(crate) mod job;
+pub(crate) mod left;
+pub(crate) mod lockstep_matrix;
+pub(crate) mod lockstep_threads;
+pub(crate) mod orders;
+pub(crate) mod output;
+pub(crate) mod ran;
+pub(crate) mod recovery;
