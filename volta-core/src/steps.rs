@@ -12,7 +12,7 @@ use crate::case::{Binding, Case, Contents, KernelLaunch, Param, ParamKind, Role,
 use crate::given::Mentions;
 use crate::library;
 use crate::machine::{
-    self, Execution, Job, Left, Lost, Output, Outputs, Overlap, OverlapAccess, OverlapConflict,
+    self, Before, Execution, Job, Left, Lost, Output, Outputs, Overlap, OverlapAccess, OverlapConflict,
     OverlapReason, Overlaps, RunError,
 };
 use crate::number::Extended;
@@ -266,7 +266,7 @@ impl<'c> SideRun<'c> {
             step: at,
             is_followed: next.is_some(),
             overlaps: at > 0 && kernel.launch.programmatic || next.is_some_and(is_programmatic),
-            before: self.left.clone(),
+            before: self.left.clone().map(|left| Before(left)),
             program,
             kernel,
             params: self.params,

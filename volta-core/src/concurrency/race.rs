@@ -608,9 +608,9 @@ pub(crate) enum Detector {
 
 #[cfg(test)]
 mod tests {
-    use super::clock::{AsyncSpace, Joined};
     use super::*;
     use crate::base::lane::LaneMask;
+    use crate::concurrency::clock::{AsyncSpace, Joined};
     use proptest::prelude::*;
 
     fn lanes_01(exact: &mut VectorClockDetector) -> Agent {

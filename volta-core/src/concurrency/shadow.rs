@@ -165,9 +165,9 @@ impl ByteShadow {
 
 #[cfg(test)]
 mod tests {
-    use super::agent::Agent;
-    use super::race::{Under, VectorClockDetector};
     use super::*;
+    use crate::concurrency::agent::Agent;
+    use crate::concurrency::race::{Under, VectorClockDetector};
     use crate::number::format::Format;
     use crate::program::{InstId, Int, Int2, Scope, Width};
     use proptest::prelude::*;

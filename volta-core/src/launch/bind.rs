@@ -6,20 +6,22 @@ use super::objects::{
     Backing, MAX_NARROW, MAX_NARROW_SIZE, Objects, Request, TENSOR_ALIGN, WINDOW_ALIGN, has_room, to_generic,
 };
 use super::structs;
-use super::tensor::{Earlier, Initial, Tensor, tensor};
+use super::tensor::{Before, Initial, Tensor, tensor};
 use super::variables::{self, Given};
 use crate::base::assumption::Assumption;
 use crate::base::span::LineTable;
 use crate::case::{Binding, Claim, Element, KernelLaunch, Options, Param, ParamKind, Role, Which};
 use crate::launch::{Launch, Outputs};
-use crate::machine::memory::tensor_allocations;
-use crate::machine::run::bags::MOST_TICKET;
-use crate::machine::run::left::Left;
-use crate::program::{Inst, Program, Space, Variable, is_table_of_library};
+use crate::program::{Inst, Program, Space, TENSOR_COLUMNS, TENSOR_LANES, Variable, is_table_of_library};
 use crate::term::{InputId, Integers, Rounds};
 use crate::value::constants::Recognition;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
+/// What atomic additions return is at most this, which is checked at the end: places do not wrap around.
+pub(crate) const MOST_TICKET: i128 = (1 << 30) - 1;
+
+/// Number of cells of the tensor memory of a CTA.
+const TENSOR_CELLS: u32 = TENSOR_LANES * TENSOR_COLUMNS;
 /// The dynamic window, if it follows other objects, is assumed to begin at a multiple of this number of bytes (rule
 /// M1).
 const DYNAMIC_ALIGN: u64 = 128;
@@ -94,7 +96,7 @@ impl<'a> Launch<'a> {
         }
         let variables = builder.variables(kernel, options.rules.strict_alignment)?;
         // Variables of the module are tensors as well.
-        let before = job.before.clone().map(|left| left as Arc<dyn Earlier>);
+        let before = job.before.clone().map(|Before(left)| left);
         if let Some(before) = &before {
             builder.tensors.iter_mut().for_each(|tensor| tensor.set_left(before));
         }
@@ -325,14 +327,14 @@ impl Builder<'_> {
             });
         }
         if self.program.uses_tensor_memory() {
-            out.shared_cells += tensor_allocations::CELLS;
+            out.shared_cells += TENSOR_CELLS;
             self.requests.push(Request {
                 name: "tensor memory".into(),
                 space: Space::Tensor,
-                size: 4 * u64::from(tensor_allocations::CELLS),
+                size: 4 * u64::from(TENSOR_CELLS),
                 declared: 4,
                 align: 4,
-                backing: Backing::Shared(out.shared_cells - tensor_allocations::CELLS),
+                backing: Backing::Shared(out.shared_cells - TENSOR_CELLS),
                 element: None,
             });
         }
@@ -402,7 +404,7 @@ pub struct Job<'a> {
     /// Whether it may overlap with the launch before it or after it (rule Y17).
     pub overlaps: bool,
     /// What the steps before it left, if there are any.
-    pub before: Option<Arc<Left>>,
+    pub before: Option<Before>,
     /// The kernel, as resolved code.
     pub program: &'a Program,
     /// The kernel, and how it is launched.

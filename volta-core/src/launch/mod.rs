@@ -16,8 +16,6 @@ pub(crate) mod variables;
 use crate::base::assumption::Assumption;
 use crate::base::span::LineTable;
 use crate::case::{Param, ParamKind, Role, Which};
-use crate::machine::group::warp::Warp;
-use crate::machine::memory::contents::Memory;
 use crate::program::{InstId, Joins, Loops, Program};
 use crate::term::{InputId, Integers, Rounds, Templates, spell_element};
 use crate::value::constants::Recognition;
@@ -218,15 +216,6 @@ impl Launch<'_> {
     pub(crate) fn numbers_of(&self, rank: u32) -> Range<usize> {
         let first = 32 * self.warps() * rank as usize;
         first..first + self.threads()
-    }
-
-    /// Bytes that a cluster takes before its first step: registers, local memory, shared memory.
-    pub(crate) fn cluster_bytes(&self) -> u64 {
-        let Program { registers, predicates, .. } = *self.program;
-        let warp = Warp::bytes(registers, predicates, self.local_cells);
-        let shared = Memory::shared_bytes(self.shared_cells);
-        let cta = (self.warps() as u64).saturating_mul(warp).saturating_add(shared);
-        cta.saturating_mul(self.ranks().into())
     }
 
     /// The index of a cluster by its linear number.

@@ -361,6 +361,13 @@ pub(super) const TENSOR_ALIGN: u64 = 256;
 /// Cells of one page.
 pub(crate) const PAGE: usize = 256;
 
+/// An alignment that a declaration does not promise.
+pub(crate) fn misaligned(name: &str, bytes: u64) -> String {
+    format!(
+        "`{name}` at a multiple of {bytes} bytes, which its declaration does not promise: `__align__({bytes})` (M1)"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

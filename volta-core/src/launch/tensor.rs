@@ -52,6 +52,10 @@ pub(crate) trait Earlier: Debug + Send + Sync {
     fn taken(&self) -> (Held, u64);
 }
 
+/// What the steps before a launch left, for a [`Job`](super::bind::Job).
+#[derive(Clone, Debug)]
+pub struct Before(pub(crate) Arc<dyn Earlier>);
+
 /// What earlier steps left in one tensor, over what was there before.
 #[derive(Clone, Debug)]
 pub(crate) struct LeftIn {

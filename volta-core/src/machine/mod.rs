@@ -24,6 +24,7 @@ pub use crate::launch::bind::signature;
 pub use crate::launch::bind_error::BindError;
 pub(crate) use crate::launch::limits::most_dynamic_shared;
 pub use crate::launch::source_place::place_in;
+pub use crate::launch::tensor::Before;
 pub use crate::launch::variables::{has_variable, names_variable};
 pub(crate) use crate::machine::cta_class::extents::{Extents, Sizes, Steps};
 pub use crate::machine::group::endless::{Endless, Repeats};

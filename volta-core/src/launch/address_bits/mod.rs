@@ -19,11 +19,10 @@ pub(crate) mod width;
 
 use super::arguments::{Part, arguments, parts, places_of};
 use super::bind::Job;
-use super::objects::{TENSOR_ALIGN, WINDOW_ALIGN, pretty_name};
+use super::objects::{TENSOR_ALIGN, WINDOW_ALIGN, misaligned, pretty_name};
 use super::variables::{self, Given};
 use crate::base::assumption::Assumption;
 use crate::case::{Binding, KernelLaunch, Param, ParamKind, Role, Which};
-use crate::machine::group::assumptions::misaligned;
 use crate::program::{Op, Program, RegId, Space, Src, VariableId};
 use form::{ADDRESSED, Base, Form, Sums};
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -10,26 +10,33 @@ pub(crate) mod work;
 
 use super::cta_class::ClassRun;
 use crate::base::budget::{Exhausted, Held};
-use crate::base::lane::{Lane, LaneMask};
+use crate::base::lane::LaneMask;
 use crate::case::Options;
 use crate::launch::Launch;
 use crate::machine::group::context::Context;
 use crate::machine::group::endless::Watch;
 use crate::machine::group::lockstep::InStep;
-use crate::machine::group::schedule::{Turn, Turns};
-use crate::machine::group::stop::Stop;
 use crate::machine::group::values::Values;
-use crate::machine::group::warp::{Lanes, Warp};
+use crate::machine::group::warp::Warp;
 use crate::machine::memory::access_pattern::AccessPatterns;
 use crate::machine::memory::contents::Memory;
 use crate::machine::memory::overlap::OverlapOfCta;
 use crate::machine::memory::tensor_allocations::TensorMemory;
 use crate::machine::sync::synchronisation::{Mode, Synchronisation};
-use crate::program::{Effect, Hammock, Inst, InstId};
-use crate::verdict::{Fault, FaultKind, Site};
+use crate::program::{Hammock, InstId, Program};
 use accesses::{Accesses, Arithmetic, Asynchronous, UnwrittenReads};
 use std::sync::Arc;
 use work::Work;
+
+/// The effect of a guard.
+pub(crate) enum Guarded {
+    /// These lanes execute the operation.
+    Lanes(LaneMask),
+    /// The operation has been executed as a select.
+    Done,
+    /// The operation was a branch that depends on the input; each lane's program counter is set.
+    Moved,
+}
 
 /// A CTA while it runs, or several that run together.
 pub(crate) struct Cta<'l> {
@@ -44,7 +51,8 @@ pub(crate) struct Cta<'l> {
     pub(crate) tensor_memory: TensorMemory,
     /// Searches for loops over barriers that do not end.
     pub(super) watch: Watch,
-    warps: Vec<Warp>,
+    /// Its warps, unless they run.
+    pub(crate) warps: Vec<Warp>,
     /// The registers of all warps in lockstep, if this is possible.
     pub(super) lockstep: Option<InStep>,
     /// With vector clocks: the first read of each instruction that found unwritten memory.
@@ -68,7 +76,7 @@ impl<'l> Cta<'l> {
         linear: u64,
         mode: Mode,
     ) -> Result<Cta<'l>, Exhausted> {
-        let own_bytes = launch.cluster_bytes();
+        let own_bytes = bytes_of_cluster(launch);
         options.budgets.check_held(&Held { state: own_bytes, ..Held::default() })?;
         let (threads, ranks) = (launch.threads(), launch.ranks());
         let warps = (0..ranks).flat_map(|rank| (0..launch.warps()).map(move |number| (rank, number)));
@@ -130,163 +138,13 @@ impl<'l> Cta<'l> {
     pub(super) fn arithmetic(&mut self) -> Arithmetic<'_, 'l> {
         Arithmetic { context: self.context, values: &mut self.values, work: &mut self.work }
     }
-
-    pub(super) fn check_budgets(&mut self) -> Result<(), Stop> {
-        self.asynchronous().check_budgets()
-    }
-
-    /// Runs to the end.
-    pub(crate) fn run(&mut self) -> Result<(), Stop> {
-        let mut warps = std::mem::take(&mut self.warps);
-        let mut turns = Turns::new(self.context.options.schedule);
-        loop {
-            let mut progress = false;
-            self.run_lockstep(&mut warps)?;
-            turns.begin_round(warps.len());
-            for turn in 0..warps.len() {
-                let at = turns.warp(turn, warps.len());
-                loop {
-                    progress |= self.run_warp(&mut warps[at], &mut turns)?;
-                    if !self.arrive(&mut warps, at)? {
-                        break;
-                    }
-                    progress = true;
-                    self.run_lockstep(&mut warps)?;
-                }
-            }
-            progress |= self.complete_barriers(&mut warps)?;
-            if warps.iter().all(|warp| warp.live().is_empty()) {
-                self.end_items()?;
-                self.end_flags()?;
-                self.sync.end_products()?;
-                self.sync.end_registers()?;
-                self.asynchronous().end_asynchronous()?;
-                self.asynchronous().end_tensor_memory()?;
-                return self.sync.end_reaches();
-            }
-            if !progress && !self.next_item(&mut warps)? && !self.sync.lets_draw() {
-                if let Some(stop) = self.sync.cannot_draw() {
-                    return Err(stop);
-                }
-                self.sync.waits_for_parts(&warps)?;
-                self.values.terms.rounds_are_over(&warps)?;
-                self.values.terms.waits_for_another_cta(&warps)?;
-                return Err(self.deadlock(&warps));
-            }
-        }
-    }
-
-    /// Runs a warp until none of its lanes can proceed, or its turn ends; returns whether any lane did.
-    fn run_warp(&mut self, warp: &mut Warp, turns: &mut Turns) -> Result<bool, Stop> {
-        let mut progress = false;
-        loop {
-            let runnable = warp.runnable();
-            if runnable.is_empty() {
-                if self.retry_waits(warp)? {
-                    progress = true;
-                    continue;
-                }
-                return Ok(progress);
-            }
-            progress = true;
-            let Turn { group, pc, until } = turns.lanes(warp, runnable);
-            self.follow(&mut Lanes::new(warp, group), pc, until)?;
-            if !turns.stays() {
-                return Ok(true);
-            }
-        }
-    }
-
-    /// After lanes have returned or arrived, a wait within the warp may be over.
-    fn retry_waits(&mut self, warp: &mut Warp) -> Result<bool, Stop> {
-        let insts: &'l [Inst] = &self.context.launch.program.insts;
-        let mut waiting = warp.at_collective;
-        while !waiting.is_empty() {
-            let (group, pc, _) = warp.lowest(waiting);
-            let inst = &insts[pc.index()];
-            let Effect::Collective(members) = inst.op.effect() else {
-                return Err(Stop::Defect("lanes wait for others at an operation that is not collective"));
-            };
-            let done = self.try_collective(warp, group, inst, pc, members)?;
-            if !done.is_empty() {
-                warp.at_collective &= !done;
-                warp.advance(done);
-                return Ok(true);
-            }
-            waiting &= !group;
-        }
-        let mut waiting = warp.at_phase;
-        while !waiting.is_empty() {
-            let (group, pc, _) = warp.lowest(waiting);
-            let (over, next) = self.test_barrier(warp, group, pc)?;
-            if !over.is_empty() {
-                warp.at_phase &= !over;
-                warp.go(over, next);
-                return Ok(true);
-            }
-            waiting &= !group;
-        }
-        self.complete_warp_syncs(warp)
-    }
 }
 
-impl Context<'_> {
-    /// A fault of one lane at one instruction.
-    #[cold]
-    pub(super) fn fault(
-        &self,
-        kind: FaultKind,
-        rule: &'static str,
-        message: String,
-        warp: &Warp,
-        lane: Lane,
-        pc: InstId,
-    ) -> Stop {
-        let site = self.site(format!("{} here", action(kind)), warp, lane, pc);
-        self.fault_at(kind, rule, message, vec![site], None)
-    }
-
-    /// A fault with its sites.
-    #[cold]
-    pub(super) fn fault_at(
-        &self,
-        kind: FaultKind,
-        rule: &'static str,
-        message: String,
-        sites: Vec<Site>,
-        help: Option<String>,
-    ) -> Stop {
-        Stop::Fault(Box::new(Fault::new(self.launch.which, kind, rule, message, sites, help)))
-    }
-
-    pub(crate) fn site(&self, action: String, warp: &Warp, lane: Lane, pc: InstId) -> Site {
-        self.site_of_thread(action, warp.thread(lane), pc)
-    }
-
-    pub(super) fn site_of_thread(&self, action: String, thread: u32, pc: InstId) -> Site {
-        Site { action, thread: Some(self.launch.thread(self.linear, thread)), place: self.launch.place(pc) }
-    }
-}
-
-/// A verb for the site of a fault of this kind.
-fn action(kind: FaultKind) -> &'static str {
-    match kind {
-        FaultKind::Race | FaultKind::ProxyRace => "races",
-        FaultKind::Deadlock => "waits",
-        FaultKind::BarrierDivergence | FaultKind::AmbiguousBarrier => "arrives",
-        FaultKind::BarrierMisuse => "uses the barrier",
-        FaultKind::InFlight => "starts the operation",
-        FaultKind::Allocation => "allocates",
-        FaultKind::OutOfBounds => "leaves the object",
-        FaultKind::Misaligned => "accesses memory",
-        FaultKind::Uninitialised | FaultKind::Undefined => "uses the value",
-        FaultKind::TypeMismatch => "computes",
-        FaultKind::DependsOnRounding => "decides",
-        FaultKind::InputDependentControl => "depends on the input",
-        FaultKind::Unsupported => "gets",
-        FaultKind::Assertion => "stops",
-        FaultKind::ReadOnly => "writes",
-        FaultKind::Nondeterministic => "is not determined",
-        FaultKind::Overflow => "computes",
-    }
+/// Bytes that a cluster takes before its first step: registers, local memory, shared memory.
+fn bytes_of_cluster(launch: &Launch<'_>) -> u64 {
+    let Program { registers, predicates, .. } = *launch.program;
+    let warp = Warp::bytes(registers, predicates, launch.local_cells);
+    let shared = Memory::shared_bytes(launch.shared_cells);
+    let cta = (launch.warps() as u64).saturating_mul(warp).saturating_add(shared);
+    cta.saturating_mul(launch.ranks().into())
 }

@@ -4,8 +4,7 @@
 //! an instruction and how.
 
 use crate::base::lane::LaneMask;
-use crate::machine::cta::Cta;
-use crate::machine::exec::Guarded;
+use crate::machine::cta::{Cta, Guarded};
 use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::ValueTerms;
 use crate::machine::group::warp::{Lanes, Warp};

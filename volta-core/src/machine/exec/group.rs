@@ -9,13 +9,13 @@ use crate::machine::cta::Cta;
 use crate::machine::cta::accesses::{Accesses, Arithmetic};
 use crate::machine::exec::arithmetic::affine::{affine_compare, affine_convert, affine2, affine3, narrowed};
 use crate::machine::exec::arithmetic::float::raw_reals;
-use crate::machine::exec::arithmetic::ieee::IeeeInst;
+use crate::machine::exec::arithmetic::ieee::{IeeeInst, clamp_key};
 use crate::machine::group::context::Context;
 use crate::machine::group::stop::Stop;
 use crate::machine::group::values::Reals;
 use crate::number::format::Format;
 use crate::program::{Address, Clamp, Inst, InstId, Op, RegId, Space, Src, Width};
-use crate::term::{TermId, TermOp};
+use crate::term::{IeeeKey, IeeeOp, TermId, TermOp};
 use crate::value::Value;
 use crate::value::float_inst::Shape;
 use crate::value::int_terms::whole;
@@ -348,5 +348,70 @@ impl Reals<'_, '_> {
             return group.push(&mut self.terms.store, op, operands, pc);
         }
         Some(Affine::uniform(self.terms.store.push_uniform(op, &operands.map(|operand| operand.first), pc)))
+    }
+}
+
+impl Reals<'_, '_> {
+    /// Executes an instruction once for a group of threads. Returns false where that is not possible.
+    fn ieee_together<const B: usize>(
+        &mut self,
+        group: &mut impl Group<B>,
+        pc: InstId,
+        inst: &IeeeInst,
+    ) -> bool {
+        if self.terms.context.options.plain_terms {
+            return false;
+        }
+        let format = inst.key.format;
+        let mut terms: SmallVec<[Affine<B>; 3]> = SmallVec::new();
+        for source in &inst.sources {
+            let Some(term) = self.reals_of(group, *source, format) else { return false };
+            terms.push(term);
+        }
+        let all_uniform = terms.iter().all(Affine::is_uniform);
+        // Known values are computed lane by lane.
+        if all_uniform
+            && terms
+                .iter()
+                .all(|term| self.terms.store.as_ieee_number(TermId::from_raw(term.first)).is_some())
+        {
+            return false;
+        }
+        if let (true, Some(last)) = (inst.negates, terms.last_mut()) {
+            let known =
+                self.terms.store.as_ieee_number(TermId::from_raw(last.first)).filter(|_| last.is_uniform());
+            let negated = match known {
+                Some(value) => Some(Affine::uniform(self.terms.store.ieee_number(-value).raw())),
+                None => self.ieee_push_together(group, IeeeKey::new(IeeeOp::Neg, format), &[*last], pc),
+            };
+            let Some(negated) = negated else { return false };
+            *last = negated;
+        }
+        let Some(mut result) = self.ieee_push_together(group, inst.key, &terms, pc) else { return false };
+        if let Some(clamp) = clamp_key(inst.clamp, format) {
+            let Some(clamped) = self.ieee_push_together(group, clamp, &[result], pc) else { return false };
+            result = clamped;
+        }
+        group.hold(inst.d, reals(format, result));
+        true
+    }
+
+    fn ieee_push_together<const B: usize>(
+        &mut self,
+        group: &impl Group<B>,
+        key: IeeeKey,
+        operands: &[Affine<B>],
+        pc: InstId,
+    ) -> Option<Affine<B>> {
+        let key = Affine::uniform(self.terms.store.ieee_key(key).raw());
+        match *operands {
+            [a] => self.push_together(group, TermOp::Ieee1, &[key, a], pc),
+            [a, b] => self.push_together(group, TermOp::Ieee2, &[key, a, b], pc),
+            [a, b, c] => {
+                let pair = self.push_together(group, TermOp::IeeePair, &[a, b], pc)?;
+                self.push_together(group, TermOp::Ieee2, &[key, pair, c], pc)
+            }
+            _ => None,
+        }
     }
 }

@@ -2,8 +2,7 @@
 //! goes on for as long as its condition may hold.
 
 use crate::base::lane::{Lane, LaneMask};
-use crate::machine::cta::Cta;
-use crate::machine::exec::Guarded;
+use crate::machine::cta::{Cta, Guarded};
 use crate::machine::exec::arithmetic::select::Snapshot;
 use crate::machine::group::context::Context;
 use crate::machine::group::stop::Stop;

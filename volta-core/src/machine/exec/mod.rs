@@ -14,28 +14,17 @@ pub(crate) mod wait;
 use crate::machine::exec::arithmetic::convert;
 use crate::machine::exec::arithmetic::ieee;
 use crate::value::float_inst;
-use crate::value::words;
 
-use super::cta::Cta;
+use super::cta::{Cta, Guarded};
 use crate::base::lane::LaneMask;
 use crate::machine::exec::arithmetic::integer::Integer;
+use crate::machine::exec::arithmetic::predicates::{Carry, CompareTargets};
 use crate::machine::group::stop::Stop;
 use crate::machine::group::warp::Warp;
 use crate::program::{Inst, InstId, Op, PredSrc};
 use crate::value::register::Register;
-use crate::value::words::CompareTargets;
 use crate::verdict::FaultKind;
 use threads::{OneThread, WholeWarp};
-
-/// The effect of a guard.
-pub(crate) enum Guarded {
-    /// These lanes execute the operation.
-    Lanes(LaneMask),
-    /// The operation has been executed as a select.
-    Done,
-    /// The operation was a branch that depends on the input; each lane's program counter is set.
-    Moved,
-}
 
 impl Cta<'_> {
     /// Executes an operation that neither branches nor waits, for the lanes of `mask`. For an operation at which lanes
@@ -96,7 +85,7 @@ impl Cta<'_> {
                 self.integer(warp, mask, pc, *d, op)
             }
             Op::Carry { subtract, width, d, a, b, carry_in, carry_out } => {
-                let carry = words::Carry {
+                let carry = Carry {
                     subtract: *subtract,
                     width: *width,
                     d: *d,

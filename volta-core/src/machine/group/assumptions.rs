@@ -4,7 +4,7 @@ use super::exited_threads::{Returned, instruction};
 use crate::base::assumption::Assumption;
 use crate::case::Rules;
 use crate::launch::Launch;
-use crate::launch::objects::pretty_name;
+use crate::launch::objects::{misaligned, pretty_name};
 use crate::program::{InstId, Update};
 use crate::value::masks::Masks;
 use std::cell::Cell;
@@ -166,10 +166,3 @@ impl Relied {
 
 /// Rows of `wmma` matrices start at multiples of this number of bytes, according to CUDA's guide.
 pub(crate) const ROW_ALIGN: u64 = 16;
-
-/// An alignment that a declaration does not promise.
-pub(crate) fn misaligned(name: &str, bytes: u64) -> String {
-    format!(
-        "`{name}` at a multiple of {bytes} bytes, which its declaration does not promise: `__align__({bytes})` (M1)"
-    )
-}

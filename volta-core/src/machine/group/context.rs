@@ -9,6 +9,7 @@ use crate::program::{Declared, InstId, RegId, Special, Src, Width};
 use crate::value::packed::Cell;
 use crate::value::register::Register;
 use crate::value::{Origin, Value};
+use crate::verdict::{Fault, FaultKind, Site};
 
 /// What does not change while a CTA runs.
 #[derive(Clone, Copy)]
@@ -150,5 +151,66 @@ impl Context<'_> {
         }
         warp.register_mut(d).merge_bits(mask, &bits);
         Ok(())
+    }
+}
+
+impl Context<'_> {
+    /// A fault of one lane at one instruction.
+    #[cold]
+    pub(crate) fn fault(
+        &self,
+        kind: FaultKind,
+        rule: &'static str,
+        message: String,
+        warp: &Warp,
+        lane: Lane,
+        pc: InstId,
+    ) -> Stop {
+        let site = self.site(format!("{} here", action(kind)), warp, lane, pc);
+        self.fault_at(kind, rule, message, vec![site], None)
+    }
+
+    /// A fault with its sites.
+    #[cold]
+    pub(crate) fn fault_at(
+        &self,
+        kind: FaultKind,
+        rule: &'static str,
+        message: String,
+        sites: Vec<Site>,
+        help: Option<String>,
+    ) -> Stop {
+        Stop::Fault(Box::new(Fault::new(self.launch.which, kind, rule, message, sites, help)))
+    }
+
+    pub(crate) fn site(&self, action: String, warp: &Warp, lane: Lane, pc: InstId) -> Site {
+        self.site_of_thread(action, warp.thread(lane), pc)
+    }
+
+    pub(crate) fn site_of_thread(&self, action: String, thread: u32, pc: InstId) -> Site {
+        Site { action, thread: Some(self.launch.thread(self.linear, thread)), place: self.launch.place(pc) }
+    }
+}
+
+/// A verb for the site of a fault of this kind.
+fn action(kind: FaultKind) -> &'static str {
+    match kind {
+        FaultKind::Race | FaultKind::ProxyRace => "races",
+        FaultKind::Deadlock => "waits",
+        FaultKind::BarrierDivergence | FaultKind::AmbiguousBarrier => "arrives",
+        FaultKind::BarrierMisuse => "uses the barrier",
+        FaultKind::InFlight => "starts the operation",
+        FaultKind::Allocation => "allocates",
+        FaultKind::OutOfBounds => "leaves the object",
+        FaultKind::Misaligned => "accesses memory",
+        FaultKind::Uninitialised | FaultKind::Undefined => "uses the value",
+        FaultKind::TypeMismatch => "computes",
+        FaultKind::DependsOnRounding => "decides",
+        FaultKind::InputDependentControl => "depends on the input",
+        FaultKind::Unsupported => "gets",
+        FaultKind::Assertion => "stops",
+        FaultKind::ReadOnly => "writes",
+        FaultKind::Nondeterministic => "is not determined",
+        FaultKind::Overflow => "computes",
     }
 }

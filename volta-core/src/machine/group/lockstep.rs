@@ -9,10 +9,10 @@
 //! Which of several faults is met first depends on the order of threads, so the fault reported is always the one that
 //! warps executed one by one meet.
 
+use super::product_plan::Plan;
 use super::warp::Warp;
 use crate::base::lane::{Lane, LaneMask};
 use crate::case::{Options, Schedule};
-use crate::machine::run::lockstep_matrix;
 use crate::program::{Inst, InstId, PredId, RegId, Width};
 use crate::term::{BitStrides, Pattern, Store, TermOperand};
 use crate::value::register::{Affine, Held};
@@ -61,7 +61,7 @@ pub(crate) struct Lockstep<const B: usize> {
     /// Words of shared memory that were lately read, by their offsets.
     pub(crate) recent: Recent<B>,
     /// For each matrix product met so far, where its factors lie.
-    pub(crate) plans: Vec<Rc<lockstep_matrix::Plan>>,
+    pub(crate) plans: Vec<Rc<Plan>>,
     /// Buffer for words of shared memory, one for each thread.
     pub(crate) words: Vec<u64>,
     /// How many operations were executed for all warps at once, and how many warp by warp.

@@ -7,11 +7,9 @@ use crate::base::index::number_of;
 use crate::concurrency::clock::Clocks;
 use crate::concurrency::order::Pipeline;
 use crate::program::matrix::MatrixElement;
-use crate::program::{InstId, TENSOR_COLUMNS, TENSOR_LANES};
+use crate::program::{InstId, TENSOR_COLUMNS};
 use rustc_hash::FxHashMap;
 
-/// Number of cells of tensor memory.
-pub(crate) const CELLS: u32 = TENSOR_LANES * TENSOR_COLUMNS;
 /// Columns are allocated in multiples of this.
 pub(crate) const UNIT: u32 = 32;
 

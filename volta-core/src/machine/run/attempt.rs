@@ -18,6 +18,7 @@ use crate::machine::group::possible::{InCases, undefined_cases};
 use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::ValueTerms;
 use crate::machine::group::values::Values;
+use crate::machine::memory::bag_stores;
 use crate::machine::sync::synchronisation::Mode;
 use crate::machine::sync::tickets::Tickets;
 use crate::program::{InstId, WORKSPACE};
@@ -149,7 +150,7 @@ pub(crate) fn attempt<'l>(
         let roots: Vec<TermId> = of_outputs.chain(of_sums).collect();
         if depends_on(&store, &roots, |term| launch.is_ticket(term)) {
             let sites = bags.draws.first().map(|draw| bags::site_of_draw(launch, linear, draw));
-            let fault = bags::of_ticket(launch, "what the kernel leaves", sites.into_iter().collect());
+            let fault = bag_stores::of_ticket(launch, "what the kernel leaves", sites.into_iter().collect());
             return Err(Stop::Fault(Box::new(fault)));
         }
     }

@@ -4,6 +4,7 @@
 
 use super::output::{Output, OutputValue, integer_constant, output_value};
 use crate::launch::Launch;
+use crate::launch::bind::MOST_TICKET;
 use crate::launch::objects::pretty_name;
 use crate::launch::tensor::Tensor;
 use crate::machine::group::possible::{InCases, Possible};
@@ -11,7 +12,7 @@ use crate::machine::group::run_error::RunError;
 use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::ValueTerms;
 use crate::machine::group::values::Values;
-use crate::machine::memory::bag_stores::{BagStore, Bags, CounterKey, Draw};
+use crate::machine::memory::bag_stores::{BagStore, Bags, CounterKey, Draw, of_ticket};
 use crate::program::{InstId, Space};
 use crate::term::{
     Congruence, Count, Counts, Imported, InputId, Store, TermId, TermKind, TermOp, depends_on,
@@ -24,9 +25,6 @@ use crate::value::{SymKind, Value};
 use crate::verdict::{Fault, FaultKind, Site};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
-
-/// What atomic additions return is at most this, which is checked at the end: places do not wrap around.
-pub(crate) const MOST_TICKET: i128 = (1 << 30) - 1;
 
 /// The most arms of choices that one integer is read as.
 const MOST_ARMS: u32 = 1 << 12;
@@ -241,14 +239,6 @@ impl Launch<'_> {
     /// The input that stands for what atomic additions return, behind those that stand for what earlier steps left.
     pub(crate) fn tickets(&self) -> InputId {
         InputId::from_index(2 * self.params.len())
-    }
-
-    fn unclear(&self, tensor: u32, why: &str, sites: Vec<Site>) -> Fault {
-        let name = &self.tensors[tensor as usize].name;
-        let message = format!("at which places `{name}` is written is not followed: {why}");
-        let help = "an output with `compare = \"set\"` is written either at known places, or at places that one counter \
-                    gives, each once, and nothing else accesses it";
-        Fault::new(self.which, FaultKind::Unsupported, "Y18", message, sites, Some(help.into()))
     }
 
     /// The tensor of a bag, with its number.
@@ -702,19 +692,6 @@ fn possible(fault: Fault, when: Option<TermId>, store: Store) -> RunError {
         None => RunError::Fault(fault, Vec::new()),
         when => RunError::Possible(Box::new(Possible { fault: *fault, when, store, told: String::new() })),
     }
-}
-
-/// The fault that something depends on what an atomic addition returned.
-pub(crate) fn of_ticket(launch: &Launch<'_>, what: &str, sites: Vec<Site>) -> Fault {
-    let message = format!("{what} depends on what an atomic addition returns, which is not followed here");
-    let help = "with an output that is compared as a multiset, what an addition returns may be a place in it, and \
-                nothing else";
-    Fault::new(launch.which, FaultKind::Unsupported, "Y18", message, sites, Some(help.into()))
-}
-
-/// The fault that a thread reads from places that counters give.
-pub(crate) fn read_as_well(launch: &Launch<'_>, tensor: u32, site: Site) -> Fault {
-    launch.unclear(tensor, "it is read as well", vec![site])
 }
 
 fn two_counters(launch: &Launch<'_>, number: u32, sites: Vec<Site>) -> Fault {

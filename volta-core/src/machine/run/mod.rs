@@ -20,3 +20,4 @@ pub(crate) mod orders;
 pub(crate) mod output;
 pub(crate) mod ran;
 pub(crate) mod recovery;
+pub(crate) mod turns;

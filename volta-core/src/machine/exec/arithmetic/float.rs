@@ -3,6 +3,7 @@
 //! Lanes that are all constants fold exactly; a result that its format holds exactly stays concrete bits. The
 //! rest of the lanes make one node.
 
+use super::predicates::CompareTargets;
 use crate::base::assumption::Assumption;
 use crate::base::lane::{Lane, LaneMask};
 use crate::launch::advice::declared_otherwise;
@@ -20,7 +21,6 @@ use crate::value::int_terms::whole;
 use crate::value::known_floats::Undecided;
 use crate::value::packed::low_bytes;
 use crate::value::register::{Affine, Register};
-use crate::value::words::CompareTargets;
 use crate::value::{Origin, Sym, SymKind, Truth, Value};
 use crate::verdict::FaultKind;
 use smallvec::SmallVec;

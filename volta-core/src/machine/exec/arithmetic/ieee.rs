@@ -4,7 +4,6 @@
 use super::convert::FloatCast;
 use super::float::{Terms, set_results};
 use crate::base::lane::{Lane, LaneMask};
-use crate::machine::exec::threads::{Group, reals};
 use crate::machine::group::stop::Stop;
 use crate::machine::group::values::Reals;
 use crate::machine::group::warp::Warp;
@@ -16,7 +15,6 @@ use crate::program::{
 };
 use crate::term::{Ieee, IeeeInt, IeeeKey, IeeeOp, Results, TermId, TermOp, View, encoding};
 use crate::value::int_terms::ieee_of_one;
-use crate::value::register::Affine;
 use crate::value::{Origin, Sym, Truth, Value};
 use smallvec::{SmallVec, smallvec};
 
@@ -24,8 +22,8 @@ use smallvec::{SmallVec, smallvec};
 pub(crate) struct IeeeInst {
     pub(crate) key: IeeeKey,
     /// Whether the last operand is negated.
-    negates: bool,
-    clamp: Clamp,
+    pub(crate) negates: bool,
+    pub(crate) clamp: Clamp,
     pub(crate) d: RegId,
     pub(crate) sources: SmallVec<[Src; 3]>,
 }
@@ -121,7 +119,7 @@ impl IeeeInst {
     }
 }
 
-fn clamp_key(clamp: Clamp, format: Format) -> Option<IeeeKey> {
+pub(crate) fn clamp_key(clamp: Clamp, format: Format) -> Option<IeeeKey> {
     match clamp {
         Clamp::None => None,
         Clamp::Saturate => Some(IeeeKey::new(IeeeOp::Saturate, format)),
@@ -234,69 +232,6 @@ impl Reals<'_, '_> {
             warp.register_mut(inst.d).set(lane, value);
         }
         Ok(())
-    }
-
-    /// Executes an instruction once for a group of threads. Returns false where that is not possible.
-    pub(crate) fn ieee_together<const B: usize>(
-        &mut self,
-        group: &mut impl Group<B>,
-        pc: InstId,
-        inst: &IeeeInst,
-    ) -> bool {
-        if self.terms.context.options.plain_terms {
-            return false;
-        }
-        let format = inst.key.format;
-        let mut terms: SmallVec<[Affine<B>; 3]> = SmallVec::new();
-        for source in &inst.sources {
-            let Some(term) = self.reals_of(group, *source, format) else { return false };
-            terms.push(term);
-        }
-        let all_uniform = terms.iter().all(Affine::is_uniform);
-        // Known values are computed lane by lane.
-        if all_uniform
-            && terms
-                .iter()
-                .all(|term| self.terms.store.as_ieee_number(TermId::from_raw(term.first)).is_some())
-        {
-            return false;
-        }
-        if let (true, Some(last)) = (inst.negates, terms.last_mut()) {
-            let known =
-                self.terms.store.as_ieee_number(TermId::from_raw(last.first)).filter(|_| last.is_uniform());
-            let negated = match known {
-                Some(value) => Some(Affine::uniform(self.terms.store.ieee_number(-value).raw())),
-                None => self.ieee_push_together(group, IeeeKey::new(IeeeOp::Neg, format), &[*last], pc),
-            };
-            let Some(negated) = negated else { return false };
-            *last = negated;
-        }
-        let Some(mut result) = self.ieee_push_together(group, inst.key, &terms, pc) else { return false };
-        if let Some(clamp) = clamp_key(inst.clamp, format) {
-            let Some(clamped) = self.ieee_push_together(group, clamp, &[result], pc) else { return false };
-            result = clamped;
-        }
-        group.hold(inst.d, reals(format, result));
-        true
-    }
-
-    fn ieee_push_together<const B: usize>(
-        &mut self,
-        group: &impl Group<B>,
-        key: IeeeKey,
-        operands: &[Affine<B>],
-        pc: InstId,
-    ) -> Option<Affine<B>> {
-        let key = Affine::uniform(self.terms.store.ieee_key(key).raw());
-        match *operands {
-            [a] => self.push_together(group, TermOp::Ieee1, &[key, a], pc),
-            [a, b] => self.push_together(group, TermOp::Ieee2, &[key, a, b], pc),
-            [a, b, c] => {
-                let pair = self.push_together(group, TermOp::IeeePair, &[a, b], pc)?;
-                self.push_together(group, TermOp::Ieee2, &[key, pair, c], pc)
-            }
-            _ => None,
-        }
     }
 
     /// A location after an atomic sum. A second sum is one of reals, which has no bits: the order of both is not

@@ -4,6 +4,7 @@
 
 use super::convert::convert_int;
 use super::float::set_results;
+use super::predicates::CompareTargets;
 use crate::base::lane::LaneMask;
 use crate::machine::cta::Cta;
 use crate::machine::group::context::Context;
@@ -12,9 +13,7 @@ use crate::machine::group::warp::Warp;
 use crate::number::format::Format;
 use crate::program::{Compare, InstId, Int, Int1, Int2, Int3, RegId, Src, Width};
 use crate::value::register::Words;
-use crate::value::words::{
-    CompareTargets, compare_all, scalar_insert, scalar1, scalar2, scalar3, vector2, vector3,
-};
+use crate::value::words::{compare_all, scalar_insert, scalar1, scalar2, scalar3, vector2, vector3};
 use crate::value::{Truth, Value};
 use crate::verdict::FaultKind;
 

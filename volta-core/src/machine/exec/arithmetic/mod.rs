@@ -9,6 +9,7 @@ pub(crate) mod ieee;
 pub(crate) mod integer;
 pub(crate) mod packed_int;
 pub(crate) mod piecewise;
+pub(crate) mod predicates;
 pub(crate) mod select;
 pub(crate) mod sign;
 pub(crate) mod symbolic_int;

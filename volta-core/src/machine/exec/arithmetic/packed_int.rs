@@ -2,6 +2,7 @@
 //! and arithmetic on integers that depend on inputs.
 
 use super::integer::Integer;
+use super::predicates::CompareTargets;
 use crate::base::lane::{Lane, LaneMask};
 use crate::machine::cta::Cta;
 use crate::machine::group::stop::Stop;
@@ -15,7 +16,7 @@ use crate::value::float_inst::Shape;
 use crate::value::int_terms::{self, IntTerms, ieee_of_one, whole};
 use crate::value::known_floats::{Known, Knowns};
 use crate::value::packed::{Choice, PackedPart, PackedParts, PackedValues, low_bytes};
-use crate::value::words::{CompareTargets, compare, selector_of};
+use crate::value::words::{compare, selector_of};
 use crate::value::{Origin, Sym, SymKind, Truth, Value};
 use crate::verdict::FaultKind;
 
