@@ -70,6 +70,16 @@ struct Module {
 }
 
 impl Module {
+    fn new(name: &str, texts: Vec<(Name, String)>) -> Module {
+        let named = texts.into_iter().map(|(mut name, text)| {
+            name.pop_if(|last| last == "mod");
+            let mut names = Names::default();
+            names.visit_file(&syn::parse_str(&text).expect("it is Rust"));
+            (name, names)
+        });
+        Module { name: name.into(), files: named.collect() }
+    }
+
     /// A path that a file names, from the module on; `None` for one that leads elsewhere.
     fn absolute(&self, own: &Name, path: &[String]) -> Option<Name> {
         let (mut at, mut rest) = (own.clone(), path);
@@ -115,25 +125,33 @@ impl Module {
     }
 }
 
-/// The circles of imports between the files of a module of `volta-core`, as its folder's path.
-pub fn circles(folder: &Path) -> Vec<BTreeSet<String>> {
+/// The files of a module of `volta-core`, as its folder's path, each with its text.
+fn texts(folder: &Path) -> (String, Vec<(Name, String)>) {
     let name = folder.file_name().expect("a folder has a name").to_string_lossy();
     let texts = files(folder, "rs").into_iter().map(|path| {
         let inner = path.strip_prefix(folder).expect("it lies below").with_extension("");
         (inner.components().map(|part| part.as_os_str().to_string_lossy().into()).collect(), read(&path))
     });
-    between(&name, texts.collect())
+    (name.into(), texts.collect())
+}
+
+/// The circles of imports between the files of a module of `volta-core`, as its folder's path.
+pub fn circles(folder: &Path) -> Vec<BTreeSet<String>> {
+    let (name, texts) = texts(folder);
+    between(&name, texts)
+}
+
+/// By file of a module of `volta-core`, as its folder's path, the other files of the module that it imports.
+pub fn imports(folder: &Path) -> BTreeMap<String, BTreeSet<String>> {
+    let (name, texts) = texts(folder);
+    let module = Module::new(&name, texts);
+    let path = |file: &Name| file.join("/");
+    module.files.keys().map(|file| (path(file), module.imports(file).iter().map(path).collect())).collect()
 }
 
 /// The circles between files, by their paths in a module of this name.
 fn between(module: &str, texts: Vec<(Name, String)>) -> Vec<BTreeSet<String>> {
-    let named = texts.into_iter().map(|(mut name, text)| {
-        name.pop_if(|last| last == "mod");
-        let mut names = Names::default();
-        names.visit_file(&syn::parse_str(&text).expect("it is Rust"));
-        (name, names)
-    });
-    let module = Module { name: module.into(), files: named.collect() };
+    let module = Module::new(module, texts);
     let reached = |from: &Name| {
         let (mut reached, mut work) = (BTreeSet::new(), vec![from.clone()]);
         while let Some(file) = work.pop() {

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// The permitted imports of each module of `volta-core`. Data flows ptx → program → machine → term → algebra → decide →
-/// verdict; `machine` builds terms, so `number` and `term` lie below it. `case` and `verdict` are the data at both
+/// The permitted imports of each module of `volta-core`. Data flows ptx → program → launch → machine → term → algebra →
+/// decide → verdict; `machine` builds terms, so `number` and `term` lie below it. `case` and `verdict` are the data at both
 /// ends: they import none of the modules between.
-pub const IMPORTS: [(&str, &[&str]); 17] = [
+pub const IMPORTS: [(&str, &[&str]); 20] = [
     ("base", &[]),
     ("number", &["base"]),
     ("term", &["base", "number"]),
@@ -15,15 +15,35 @@ pub const IMPORTS: [(&str, &[&str]); 17] = [
     ("graph", &["base", "number", "term"]),
     ("case", &["base", "number", "term", "graph"]),
     ("verdict", &["base"]),
-    ("machine", &["base", "number", "term", "program", "case", "verdict"]),
-    ("library", &["base", "number", "ptx", "program", "term", "case", "machine"]),
+    ("value", &["base", "number", "term", "program", "case"]),
+    ("concurrency", &["base", "number", "program", "verdict", "value"]),
+    ("launch", &["base", "number", "term", "program", "case", "verdict", "value"]),
+    ("machine", &["base", "number", "term", "program", "case", "verdict", "value", "concurrency", "launch"]),
+    ("library", &["base", "number", "ptx", "program", "term", "case", "launch", "machine"]),
     ("formula", &["base", "number", "term"]),
     ("algebra", &["base", "number", "term", "formula"]),
     ("bits", &["base", "number", "term", "verdict"]),
     ("decide", &["base", "number", "term", "formula", "algebra", "verdict"]),
     ("certificate", &["number", "term", "decide"]),
-    ("inspect", &["base", "number", "ptx", "program", "library", "case", "machine", "verdict"]),
-    ("every_size", &["base", "number", "program", "library", "case", "machine", "verdict"]),
+    ("inspect", &["base", "number", "ptx", "program", "library", "case", "launch", "machine", "verdict"]),
+    ("every_size", &["base", "number", "program", "library", "case", "launch", "machine", "verdict"]),
+];
+
+/// The permitted imports of each folder of `machine`, from the lowest to the highest. Files of a folder may import one
+/// another. `exec` and the empty name are the files of these folders that lie in no folder of theirs.
+pub const MACHINE: [(&str, &[&str]); 12] = [
+    ("memory", &[]),
+    ("group", &[]),
+    ("sync", &["group"]),
+    ("cta_class", &["group"]),
+    ("cta", &["memory", "group", "sync", "cta_class"]),
+    ("exec/arithmetic", &["group", "cta"]),
+    ("exec/access", &["memory", "group", "sync", "cta", "exec/arithmetic"]),
+    ("exec/matrix", &["memory", "group", "sync", "cta", "exec/arithmetic"]),
+    ("exec/wait", &["memory", "group", "sync", "cta", "exec/arithmetic"]),
+    ("exec", &["group", "sync", "cta", "exec/arithmetic", "exec/access"]),
+    ("run", &["memory", "group", "sync", "cta_class", "cta", "exec/arithmetic", "exec/access", "exec"]),
+    ("", &["memory", "group", "cta_class", "run"]),
 ];
 
 const BOX: [i32; 2] = [110, 36];

@@ -1,6 +1,7 @@
 //! The example of ARCHITECTURE.md, one kernel through every stage, is compared with the output of the stages.
 
 use std::rc::Rc;
+use volta_core::launch;
 
 use volta_core::base::ration::Ration;
 use volta_core::case::{
@@ -58,7 +59,7 @@ fn the_architecture_page_shows_what_the_stages_give() {
     let params = vec![tensor("x", Role::In, Contents::Symbolic), tensor("y", Role::Out, Contents::Undefined)];
     let opt = side(text, "halves");
     let options = Options::default();
-    let job = machine::Job::only(Which::Opt, (&lowered, &opt), &params, &options);
+    let job = launch::Job::only(Which::Opt, (&lowered, &opt), &params, &options);
     let (outcome, _) = machine::run(&job, Recognition::default());
     let outcome = outcome.expect("no fault");
     let output = outcome.outputs[3];

@@ -10,8 +10,8 @@ use volta_case::{
 };
 use volta_core::graph::Function;
 use volta_core::graph::library::Operator;
-use volta_suite::circles::circles;
-use volta_suite::modules::{self, IMPORTS};
+use volta_suite::circles::{circles, imports as imports_of_files};
+use volta_suite::modules::{self, IMPORTS, MACHINE};
 use volta_suite::tree::{files, read, root};
 
 /// Lines of a file, without its tests.
@@ -116,13 +116,17 @@ fn files_stay_short() {
     assert!(long.is_empty(), "a file has at most {MAX_LINES} lines without its tests:\n{}", long.join("\n"));
 }
 
-/// Methods of a type of `machine`, wherever they are written. Whoever reads one has to know what all of them may touch.
+/// The machine, and the modules that only it executes with.
+const OF_THE_MACHINE: [&str; 4] = ["value", "concurrency", "launch", "machine"];
+
+/// Methods of a type of the machine, wherever they are written. Whoever reads one has to know what all of them may touch.
 const MAX_METHODS: usize = 80;
 
 #[test]
 fn no_type_of_the_machine_has_too_many_methods() {
     let mut methods: BTreeMap<String, usize> = BTreeMap::new();
-    for path in files(&root().join("volta-core/src/machine"), "rs") {
+    let source = root().join("volta-core/src");
+    for path in OF_THE_MACHINE.iter().flat_map(|module| files(&source.join(module), "rs")) {
         let file: syn::File = syn::parse_str(&read(&path)).expect("it is Rust");
         for item in file.items {
             let syn::Item::Impl(block) = item else { continue };
@@ -141,8 +145,42 @@ fn no_type_of_the_machine_has_too_many_methods() {
 
 #[test]
 fn no_file_of_the_machine_imports_one_that_imports_it() {
-    let circles = circles(&root().join("volta-core/src/machine"));
-    assert!(circles.is_empty(), "{circles:#?}");
+    for module in OF_THE_MACHINE {
+        let circles = circles(&root().join("volta-core/src").join(module));
+        assert!(circles.is_empty(), "{module}: {circles:#?}");
+    }
+}
+
+#[test]
+fn folders_of_the_machine_import_only_what_lies_below_them() {
+    let folder = |file: &str| {
+        let holds = |name: &&str| {
+            file.strip_prefix(*name).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let names = MACHINE.iter().map(|(name, _)| *name).filter(|name| !name.is_empty());
+        names.filter(holds).max_by_key(|name| name.len()).unwrap_or("")
+    };
+    for (at, (name, below)) in MACHINE.iter().enumerate() {
+        let is_lower = |other: &&str| MACHINE[..at].iter().any(|(lower, _)| lower == other);
+        assert!(below.iter().all(|other| is_lower(&other)), "`{name}` may import what does not lie below it");
+    }
+    let (mut wrong, mut used) = (Vec::new(), BTreeSet::new());
+    for (file, imports) in imports_of_files(&root().join("volta-core/src/machine")) {
+        let own = folder(&file);
+        assert!(!own.is_empty() || file.is_empty(), "`{file}` lies in no folder of the table");
+        for import in imports {
+            let other = folder(&import);
+            let row = MACHINE.iter().find(|(name, _)| *name == own).expect("it is in the table");
+            if other != own && !row.1.contains(&other) {
+                wrong.push(format!("`{file}` imports `{import}`"));
+            }
+            used.insert((own, other));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let pairs = MACHINE.iter().flat_map(|(name, below)| below.iter().map(move |other| (*name, *other)));
+    let unused: Vec<_> = pairs.filter(|pair| !used.contains(pair)).collect();
+    assert!(unused.is_empty(), "the table permits what no file needs: {unused:?}");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
+use volta_core::launch;
 
 use volta_core::case::{
     Assumed, Binding, Contents, Element, KernelLaunch, Launch, Options, Param, ParamKind, Role, ScalarValue,
@@ -55,8 +56,8 @@ fn measure(name: &str, runs: u32) -> Result<(), Box<dyn Error>> {
     let mut counts = (0, 0);
     for _ in 0..runs {
         let options = Options::default();
-        let job = machine::Job::only(Which::Opt, (&program, &kernel), &alone.params, &options);
-        let job = machine::Job { outputs: machine::Outputs::Written, ..job };
+        let job = launch::Job::only(Which::Opt, (&program, &kernel), &alone.params, &options);
+        let job = launch::Job { outputs: launch::Outputs::Written, ..job };
         let (outcome, _) = machine::run(&job, machine::Recognition::default());
         let outcome = outcome.map_err(|error| format!("{name}: {error:?}"))?;
         counts = (outcome.thread_instructions, outcome.term_bytes);

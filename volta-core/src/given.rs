@@ -1,5 +1,6 @@
 //! What a case fixes for its kernels, which narrows the scope of a verdict: values, contents, CTAs, relaxed rules.
 
+use crate::launch;
 use volta_case::{Effect, Key};
 
 use crate::base::assumption::Assumption;
@@ -8,7 +9,6 @@ use crate::case::{
     Rules, ScalarValue, Seen, Side, Sign, Step, Swizzle, TensorAddress, TensorMap, Which,
 };
 use crate::decide::witness::decimal;
-use crate::machine;
 use crate::number::Extended;
 use crate::number::format::{Decoded, Rounding, decode, encode};
 use crate::program::Program;
@@ -36,7 +36,7 @@ impl Mentions {
             position.and_then(|position| arguments.get(position)) == Some(&true)
         };
         let named = |at: usize, param: &Param| match (&kernel.arguments, param.binding) {
-            (_, Binding::Variable) => machine::names_variable(program, &param.name),
+            (_, Binding::Variable) => launch::names_variable(program, &param.name),
             (None, Binding::Argument | Binding::Field(_)) => declared(at),
             (Some(list), Binding::Argument | Binding::Field(_)) => {
                 list.iter().zip(&arguments).any(|(argument, mentioned)| {
@@ -61,7 +61,7 @@ impl Mentions {
             }
         }
         let params = own;
-        let types = program.parameters.iter().map(machine::parameter_element).collect();
+        let types = program.parameters.iter().map(launch::parameter_element).collect();
         Mentions { params, arguments, types }
     }
 }

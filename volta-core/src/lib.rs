@@ -67,7 +67,7 @@ mod given;
 pub mod graph;
 mod graph_step;
 pub mod inspect;
-mod launch;
+pub mod launch;
 pub mod library;
 pub mod lint;
 mod literals;

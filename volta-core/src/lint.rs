@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 pub use crate::precision::{PrecisionLoss, precision_lost};
 
 use crate::case::{Case, Side, Which};
-use crate::machine::{AccessPattern, Traffic, place_in};
+use crate::launch::place_in;
+use crate::machine::{AccessPattern, Traffic};
 use crate::program::Effect;
 use crate::progress::run_verdict;
 use crate::steps;

@@ -4,20 +4,21 @@ use crate::base::assumption::Assumption;
 use crate::base::budget::Limit;
 use crate::case::{Argument, Element, KernelLaunch, Literals, Param, ParamKind, ScalarValue, Side, bits_of};
 use crate::conditions::{Conditions, Pair};
+use crate::decide;
+use crate::launch;
 use crate::nearest::DirectLiterals;
 use crate::number::format::Format;
 use crate::program::{Parameter, Program, VariableId};
 use crate::steps::Programs;
 use crate::verdict::{Difference, How, Report, UnknownReason, Verdict};
 use crate::verify::Verification;
-use crate::{decide, machine};
 
 /// Steps of algebra that are spent on finding out whether readings of literals would remove a difference.
 const STEPS_FOR_ADVICE: u64 = 1 << 20;
 
 /// The floats among the arguments of a kernel, by parameter: their formats and bits.
 fn scalars(program: &Program, launch: &KernelLaunch, params: &[Param]) -> Vec<(VariableId, Format, u64)> {
-    let arguments = machine::arguments(launch, params);
+    let arguments = launch::arguments(launch, params);
     let scalar = |(parameter, argument): (&Parameter, &Argument)| {
         let Some(element @ Element::Float(format)) = Element::parse(&parameter.element) else { return None };
         let named = |name: &str| match &params.iter().find(|param| param.name == *name)?.kind {

@@ -4,8 +4,8 @@
 use rustc_hash::FxHashSet;
 
 use crate::case::{Case, Side, Which};
+use crate::launch::place_in;
 use crate::lint::side_of;
-use crate::machine::place_in;
 use crate::number::format::{Format, mantissa_bits};
 use crate::program::matrix::{MatrixElement, MatrixProduct};
 use crate::program::{Async, Float1, Float2, InstId, Op, Program, RegId, Space, Src};

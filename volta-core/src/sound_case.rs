@@ -1,9 +1,9 @@
 //! Whether a case makes sense, before anything is executed.
 
+use crate::launch;
 use std::collections::BTreeSet;
 
 use crate::case::{Binding, Case, Claim, Contents, Element, Literals, Param, ParamKind, Role, Seen, Step};
-use crate::machine;
 use crate::program;
 use crate::steps::Loaded;
 use crate::term::TermId;
@@ -138,7 +138,7 @@ pub(crate) fn check_variables<'l>(
             && !programs
                 .clone()
                 .flat_map(Loaded::kernels)
-                .any(|program| machine::has_variable(program, &param.name))
+                .any(|program| launch::has_variable(program, &param.name))
         {
             let names: BTreeSet<String> = programs
                 .flat_map(Loaded::kernels)

@@ -10,10 +10,11 @@ use crate::base::index::InstId;
 use crate::base::span::{LineTable, Span};
 use crate::case::{Binding, Case, Contents, KernelLaunch, Param, ParamKind, Role, Side, Step, Which};
 use crate::given::Mentions;
+use crate::launch::{self, Before, Job, Outputs};
 use crate::library;
 use crate::machine::{
-    self, Before, Execution, Job, Left, Lost, Output, Outputs, Overlap, OverlapAccess, OverlapConflict,
-    OverlapReason, Overlaps, RunError,
+    self, Execution, Left, Lost, Output, Overlap, OverlapAccess, OverlapConflict, OverlapReason, Overlaps,
+    RunError,
 };
 use crate::number::Extended;
 use crate::program::{self, Program};
@@ -84,7 +85,7 @@ impl Programs {
         let (step, inst) = site.in_step();
         let step = step.unwrap_or_else(|| side.launches().next().map_or(0, |(at, _)| at));
         let (program, kernel) = (self.0.get(step)?.as_ref()?, side.launch(step)?);
-        let place = machine::place_in(program, &kernel.ptx, inst)?;
+        let place = launch::place_in(program, &kernel.ptx, inst)?;
         Some(Place { step, ..place })
     }
 }
@@ -158,7 +159,7 @@ fn of_two_modules(side: &Side, programs: &Programs, params: &[Param]) -> Option<
     for param in params.iter().filter(is_written) {
         let mut modules = side.launches().filter(|(at, _)| {
             let program = programs.0.get(*at).and_then(Option::as_ref);
-            program.is_some_and(|program| machine::has_variable(program, &param.name))
+            program.is_some_and(|program| launch::has_variable(program, &param.name))
         });
         let Some((_, first)) = modules.next() else { continue };
         if let Some((at, other)) = modules.find(|(_, kernel)| kernel.ptx != first.ptx) {
@@ -290,8 +291,8 @@ impl<'c> SideRun<'c> {
             let message = format!(
                 "the variable `{name}` is written, and the case does not declare it for later steps (M5)"
             );
-            let error = machine::BindError::new(message, Some(help.clone()));
-            return Err(RunError::Bind(machine::BindError { step: at, ..error }));
+            let error = launch::BindError::new(message, Some(help.clone()));
+            return Err(RunError::Bind(launch::BindError { step: at, ..error }));
         }
         if steps > 1 {
             execution.stores.iter_mut().for_each(|store| store.set_step(at));
@@ -532,7 +533,7 @@ fn is_programmatic(step: &Step) -> bool {
 /// The error that a step does not fit the case, with its key that is wrong.
 pub(crate) fn wrong(at: usize, key: Option<&str>, message: String) -> RunError {
     let part = key.map(|key| CasePart::Key(key.into()));
-    RunError::Bind(machine::BindError { step: at, part, ..machine::BindError::new(message, None) })
+    RunError::Bind(launch::BindError { step: at, part, ..launch::BindError::new(message, None) })
 }
 
 /// Parses and lowers the kernel of a step.

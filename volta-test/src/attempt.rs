@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use volta_core::case::{ParamKind, Which};
+use volta_core::launch::place_in;
 use volta_core::lint::SourceStatement;
-use volta_core::machine::place_in;
 use volta_core::program::{self, InstId};
 use volta_core::ptx;
 use volta_core::verdict::{Fault, FaultKind, Place, Site, Verdict};

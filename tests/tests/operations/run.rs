@@ -5,6 +5,7 @@ use volta_core::case::{
     Argument, Assumed, Binding, Contents, Element, KernelLaunch, Launch, Options, Param, ParamKind, Role,
     Which,
 };
+use volta_core::launch;
 use volta_core::machine::{self, Execution, OutputValue, Recognition};
 use volta_core::number::format::Format;
 use volta_core::number::{Extended, Rational};
@@ -207,7 +208,7 @@ pub(crate) fn launch(
         launch: Launch { grid: [grid, 1, 1], ..Launch::of_threads(block) },
     };
     let options = Options::default();
-    let job = machine::Job::only(Which::Opt, (&program, &side), &params, &options);
+    let job = launch::Job::only(Which::Opt, (&program, &side), &params, &options);
     let (outcome, _) = machine::run(&job, Recognition::default());
     outcome.map_err(|error| match error {
         machine::RunError::Fault(fault, _) => format!("{}: {}", fault.kind, fault.message),

@@ -11,8 +11,9 @@ use super::EverySize;
 use crate::case::{
     Case, Contents, Element, Elements, KernelLaunch, Options, Param, ParamKind, ScalarValue, Which,
 };
+use crate::launch::{Job, Outputs};
 use crate::library;
-use crate::machine::{ClassOfSizes, Extents, Job, NotFollowed, Outputs, Sizes, class_of_sizes};
+use crate::machine::{ClassOfSizes, Extents, NotFollowed, Sizes, class_of_sizes};
 use crate::number::Extended;
 use crate::program::Program;
 use crate::steps;

@@ -8,8 +8,8 @@ use crate::case::{
     Argument, Assumed, Binding, Case, Contents, Element, KernelLaunch, Launch, Member, Options, Param,
     ParamKind, Role, ScalarValue, Swizzle, TensorMap, Which,
 };
+use crate::launch::{Job, Outputs, most_dynamic_shared};
 use crate::library;
-use crate::machine::{Job, Outputs, most_dynamic_shared};
 use crate::number::format::Format;
 use crate::number::{Extended, Rational};
 use crate::program::Program;

@@ -8,7 +8,7 @@ mod sizes;
 mod uses;
 
 use crate::case::{Element, KernelLaunch, Launch, Role, Which};
-use crate::machine::place_in;
+use crate::launch::place_in;
 use crate::program::{self, InstId, LaunchBounds, Op, Program, Space, Special, VariableId};
 use crate::ptx;
 use crate::steps::read;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::base::index::InstId;
 use crate::case::{Case, KernelLaunch, Which};
-use crate::machine::place_in;
+use crate::launch::place_in;
 use crate::program::{Int2, Op, Src};
 use crate::steps::read;
 use crate::verdict::{InputError, Place};

@@ -13,6 +13,15 @@ pub(crate) mod tensor;
 pub(crate) mod tensor_map;
 pub(crate) mod variables;
 
+pub(crate) use advice::parameter_element;
+pub(crate) use arguments::arguments;
+pub use bind::{Job, signature};
+pub use bind_error::BindError;
+pub(crate) use limits::most_dynamic_shared;
+pub use source_place::place_in;
+pub use tensor::Before;
+pub use variables::{has_variable, names_variable};
+
 use crate::base::assumption::Assumption;
 use crate::base::span::LineTable;
 use crate::case::{Param, ParamKind, Role, Which};

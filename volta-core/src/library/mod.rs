@@ -20,7 +20,8 @@ use crate::base::assumption::Assumption;
 use crate::case::{
     Assumed, Binding, Claim, Contents, Element, KernelLaunch, Launch, Options, Param, ParamKind, Role, Which,
 };
-use crate::machine::{self, Execution, Job, KnownFloats, Recognition, RunError};
+use crate::launch::Job;
+use crate::machine::{self, Execution, KnownFloats, Recognition, RunError};
 use crate::number::format::{Format, decode};
 use crate::number::{Extended, Rational};
 use crate::program::{self, Program, Src};

@@ -3,7 +3,8 @@
 use super::known::{coefficients as all_of, immediates, is_short, is_usual};
 use super::{Error, FUNCTIONS};
 use crate::case::{Contents, Element, Param, ParamKind, Role, ScalarValue};
-use crate::machine::{Execution, Outputs, RunError};
+use crate::launch::Outputs;
+use crate::machine::{Execution, RunError};
 use crate::program::Program;
 use rustc_hash::FxHashSet;
 

@@ -16,16 +16,6 @@ pub(crate) mod memory;
 pub(crate) mod run;
 pub(crate) mod sync;
 
-pub use crate::launch::Outputs;
-pub(crate) use crate::launch::advice::parameter_element;
-pub(crate) use crate::launch::arguments::arguments;
-pub use crate::launch::bind::Job;
-pub use crate::launch::bind::signature;
-pub use crate::launch::bind_error::BindError;
-pub(crate) use crate::launch::limits::most_dynamic_shared;
-pub use crate::launch::source_place::place_in;
-pub use crate::launch::tensor::Before;
-pub use crate::launch::variables::{has_variable, names_variable};
 pub(crate) use crate::machine::cta_class::extents::{Extents, Sizes, Steps};
 pub use crate::machine::group::endless::{Endless, Repeats};
 pub use crate::machine::group::possible::Possible;
