@@ -1,4 +1,10 @@
 //! A launch that is ready to run: the program, its arguments, and the placement of every object in the address space.
+//!
+//! [`bind`] makes it of a case and a program: it lays out [`arguments`](mod@arguments) and [`structs`], gives
+//! [`tensors`](tensor), [tensor maps](tensor_map) and the module's [`variables`] their contents, places [`objects`], and
+//! checks the [`limits`] of the hardware. [`address_bits`] finds in the program what depends on where they are placed.
+//!
+//! Nothing is executed here, and nothing of a run is known.
 
 pub(crate) mod address_bits;
 pub(crate) mod advice;

@@ -1,12 +1,15 @@
 //! Runs the CTAs of a launch on symbolic values.
 //!
-//! The warps of a CTA execute instructions over 32 lanes, with bits or symbolic values ([`value`]). Memory consists of
+//! The warps of a CTA execute instructions over 32 lanes, with bits or symbolic values ([`value`](crate::value)). Memory consists of
 //! objects of 4-byte cells; accesses are checked for bounds, alignment, initialisation and races. The result of a run
 //! is the terms of the output elements, or the first fault.
 //!
 //! Invariants: nothing is skipped because it was not understood. Every loop draws from a budget. Results do not depend
 //! on the number of host threads, on the layout of memory, or on the race detector. The schedule determines at most
 //! which of several faults is found.
+//!
+//! The folders, from the lowest to the highest: [`memory`] and [`group`], [`sync`], [`cta_class`], [`cta`], [`exec`],
+//! [`run`](mod@run). Each imports only lower ones.
 
 pub(crate) mod cta;
 pub(crate) mod cta_class;

@@ -106,7 +106,7 @@ impl Known {
 
 /// The known values of a CTA.
 #[derive(Debug, Default)]
-pub(crate) struct Knowns {
+pub(crate) struct KnownValues {
     /// Known values that are not constants. Each is the only lane of its node.
     values: FxHashMap<TermId, Known>,
     /// The lowest and highest raw term id of these.
@@ -115,7 +115,7 @@ pub(crate) struct Knowns {
     products: FxHashMap<TermId, Enclosed<Wide>>,
 }
 
-impl Knowns {
+impl KnownValues {
     /// Approximate number of bytes that the table holds.
     pub(crate) fn bytes(&self) -> u64 {
         (self.values.len() * 320 + self.products.len() * 240) as u64

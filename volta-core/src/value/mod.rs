@@ -1,7 +1,10 @@
-//! Values of register lanes (rules V1, V5, V6).
+//! What registers and cells of memory hold (rules V1, V5, V6): bits, symbolic values, their parts, and the conditions on
+//! inputs under which they hold.
 //!
 //! A lane holds concrete bits or a symbolic value, or is undefined. A symbolic value is one word, a tag for its sort
 //! and a payload, and is moved as a whole. Registers do not know sorts; operations check them.
+//!
+//! This is data and arithmetic on it. Nothing here knows memory, threads or a launch.
 
 pub(crate) mod approximation;
 pub(crate) mod assignments;

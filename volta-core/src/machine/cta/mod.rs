@@ -1,9 +1,7 @@
-//! One CTA, or all CTAs of a cluster (rule Y13) or of a cooperative grid (Y15), which run together: the warps take
-//! turns until all have returned, one is at fault, or no thread can proceed.
+//! The state of a CTA that runs, or of several that run together: all CTAs of a cluster (rule Y13) or of a cooperative grid
+//! (Y15). It owns the parts that operations borrow: [`accesses`] has them, [`work`] counts.
 //!
-//! While all threads are at one instruction, [`crate::machine::group::lockstep`] runs them together. Otherwise [`crate::machine::group::schedule`]
-//! determines the order: normally warps in order, each until it can take no step, and within a warp the lanes at the
-//! lowest instruction, so that diverged lanes reconverge.
+//! Operations are methods of the least part that they need; they, and the order in which threads execute them, lie above.
 
 pub(crate) mod accesses;
 pub(crate) mod work;

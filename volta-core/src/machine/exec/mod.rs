@@ -1,4 +1,7 @@
-//! Executes operations, one warp at a time.
+//! Executes operations, one warp at a time: one function an operation, which tries one value domain after another.
+//!
+//! [`arithmetic`] computes in registers. [`access`], [`matrix`] and [`wait`] rest on it and not on one another: accesses of
+//! memory, matrices and tensor memory, and what threads wait for. The files here choose among them, and follow branches.
 
 pub(crate) mod access;
 pub(crate) mod arithmetic;

@@ -19,7 +19,7 @@ pub(crate) enum SiteKey {
 
 /// The findings of a CTA that continues after its faults.
 #[derive(Debug, Default)]
-pub(crate) struct Survey {
+pub(crate) struct Findings {
     pub(crate) found: Vec<Fault>,
     /// Findings already reported, including the first fault and those of other CTAs.
     told: BTreeSet<Key>,
@@ -37,11 +37,11 @@ pub(crate) struct Survey {
     doubts: bool,
 }
 
-impl Survey {
+impl Findings {
     /// The state before a run, which does not report what `told` contains and in which the contents of `objects` are in
     /// doubt.
-    pub(crate) fn new(told: BTreeSet<Key>, objects: BTreeSet<u32>) -> Survey {
-        Survey { told, objects, ..Survey::default() }
+    pub(crate) fn new(told: BTreeSet<Key>, objects: BTreeSet<u32>) -> Findings {
+        Findings { told, objects, ..Findings::default() }
     }
 
     /// Notes a finding, unless it is already reported.

@@ -1,4 +1,7 @@
-//! machine/group
+//! Groups of threads: the registers that they hold, of a warp or of all warps in lockstep, the terms and the guards behind
+//! these, what a run relied on and found, and why it ends.
+//!
+//! What is here computes and reads values. It can touch neither memory nor what orders threads, which lie beside and above.
 
 pub(crate) mod assumptions;
 pub(crate) mod context;

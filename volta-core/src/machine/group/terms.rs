@@ -3,7 +3,7 @@
 
 use super::assumptions::Relied;
 use super::context::Context;
-use super::findings::Survey;
+use super::findings::Findings;
 use super::possible::{Cases, InCases, undefined_cases};
 use super::stop::Stop;
 use super::warp::Warp;
@@ -39,7 +39,7 @@ pub(crate) struct ValueTerms<'l> {
     /// What the run relied on.
     pub(crate) relied: Relied,
     /// The findings so far, if the run continues after faults.
-    pub(crate) survey: Option<Box<Survey>>,
+    pub(crate) survey: Option<Box<Findings>>,
 }
 
 /// What the operands of one instruction of a warp say.

@@ -9,7 +9,7 @@ use crate::base::budget::Held;
 use crate::number::format::Format;
 use crate::term::{Congruence, NodeId};
 use crate::value::constants::Points;
-use crate::value::known_floats::Knowns;
+use crate::value::known_floats::KnownValues;
 use rustc_hash::FxHashMap;
 
 /// The values of a CTA.
@@ -28,10 +28,10 @@ pub(crate) struct Values<'l> {
 #[derive(Default)]
 pub(crate) struct Numbers {
     /// Facts about values that depend on no input.
-    pub(crate) known: Knowns,
+    pub(crate) known: KnownValues,
     /// Known floats that are kept as terms.
     pub(crate) points: Points,
-    /// Nodes made by the range reduction of `exp` (see `exec::idiom`): the lowest exponent field and the offset.
+    /// Nodes made by the range reduction of `exp` (see `idiom`): the lowest exponent field and the offset.
     pub(crate) reductions: FxHashMap<NodeId, i64>,
     /// Terms of literals met so far.
     pub(crate) literals: FxHashMap<(Format, u64), Option<u64>>,

@@ -1,4 +1,8 @@
-//! machine/memory
+//! What memory holds while CTAs run, and what is noted of accesses to it: contents, accesses that happen for some inputs
+//! only, stores at places that counters give, allocations of tensor memory, and what other launches may conflict with.
+//!
+//! Who accesses memory is known by the numbers of [`concurrency`](crate::concurrency); registers and the operations that
+//! access memory lie above.
 
 pub(crate) mod access_pattern;
 pub(crate) mod bag_stores;

@@ -1,4 +1,7 @@
-//! machine/run
+//! Runs CTAs: the turns of their warps, all warps in lockstep, CTAs for all of their class, all orders of operations on
+//! counters, recovery after faults, and the CTAs of a launch, whose results are compared and merged.
+//!
+//! Everything of the machine may be used here, and nothing else of the machine uses this.
 
 pub(crate) mod attempt;
 pub(crate) mod bags;

@@ -14,7 +14,7 @@ use crate::launch::objects::PAGE;
 use crate::machine::cta::Cta;
 use crate::machine::cta::work::Beside;
 use crate::machine::group::context::Context;
-use crate::machine::group::findings::{Key, Survey, key};
+use crate::machine::group::findings::{Findings, Key, key};
 use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::ValueTerms;
 use crate::machine::sync::synchronisation::Mode;
@@ -77,7 +77,7 @@ fn of_cta(
         options.budgets[Limit::Instructions] = beside.instructions.midpoint(most.max(beside.instructions));
         let Ok(mut cta) = Cta::new(launch, &options, linear, Mode::VectorClocks) else { break };
         cta.work.beside = *beside;
-        cta.values.terms.survey = Some(Box::new(Survey::new(told.clone(), objects)));
+        cta.values.terms.survey = Some(Box::new(Findings::new(told.clone(), objects)));
         let done = cta.run().and_then(|()| cta.check_budgets());
         beside.instructions += cta.work.taken().instructions.max(LEAST_INSTRUCTIONS);
         let mut survey = match done {
@@ -109,7 +109,7 @@ fn of_cta(
 }
 
 /// Checks the outputs of a CTA that ran to its end as well: one finding for each store.
-fn outputs(cta: Cta<'_>, linear: u64) -> Survey {
+fn outputs(cta: Cta<'_>, linear: u64) -> Findings {
     let Cta { context: Context { launch, .. }, values, sync, memory, unwritten, .. } = cta;
     let ValueTerms { mut store, mut packed, mut ranges, mut relied, survey, .. } = values.terms;
     let order = sync.order;

@@ -64,7 +64,7 @@ const SHAPES: [(&str, MatrixShape); 12] = [
     ("m8n8k128", shape(8, 8, 128)),
 ];
 
-/// Shapes of `mma.sync`, by element of A, with the fragments of `machine::fragment`.
+/// Shapes of `mma.sync`, by element of A, with the fragments of `machine::group::fragment_layout`.
 const MMA: [(MatrixElement, &[MatrixShape]); 6] = [
     (F16, &[shape(16, 8, 8), shape(16, 8, 16)]),
     (BF16, &[shape(16, 8, 8), shape(16, 8, 16)]),

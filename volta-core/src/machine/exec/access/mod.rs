@@ -1,4 +1,8 @@
-//! machine/exec/access
+//! Accesses of memory (rules M1 to M5, Y1, Y7): loads, stores and atomics, with their checks, at one address or at all
+//! addresses that an input may choose, and what is told of those that are faults.
+//!
+//! Matrices and operations that wait or complete on their own are beside this folder, and use the checks of
+//! [`Accesses`](super::super::cta::accesses::Accesses).
 
 pub(crate) mod access_fault;
 pub(crate) mod affine_memory;

@@ -1,4 +1,8 @@
-//! machine/exec/arithmetic
+//! Operations in registers (rules V1 to V7): on integers, floats and predicates, conversions, selects, and exchanges between
+//! the lanes of a warp. For [integers](integer), one description serves all domains: [affine], bits, [parts](packed_int),
+//! [terms](symbolic_int).
+//!
+//! Memory and other warps are not known here.
 
 pub(crate) mod affine;
 pub(crate) mod collective;

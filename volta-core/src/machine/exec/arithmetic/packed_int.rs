@@ -14,7 +14,7 @@ use crate::program::{Clamp, Compare, InstId, Int, Int2, Int3, Precision, Src, Wi
 use crate::term::{IeeeKey, IeeeOp, NodeId, Ranges, Store, TermId, TermKind, TermOp};
 use crate::value::float_inst::Shape;
 use crate::value::int_terms::{self, IntTerms, ieee_of_one, whole};
-use crate::value::known_floats::{Known, Knowns};
+use crate::value::known_floats::{Known, KnownValues};
 use crate::value::packed::{Choice, PackedPart, PackedParts, PackedValues, low_bytes};
 use crate::value::words::{compare, selector_of};
 use crate::value::{Origin, Sym, SymKind, Truth, Value};
@@ -26,7 +26,7 @@ pub(crate) struct PackedInts<'t> {
     pub(crate) store: &'t mut Store,
     pub(crate) ranges: &'t mut Ranges,
     pub(crate) reductions: &'t rustc_hash::FxHashMap<NodeId, i64>,
-    pub(crate) known: &'t mut Knowns,
+    pub(crate) known: &'t mut KnownValues,
     pub(crate) pc: InstId,
 }
 

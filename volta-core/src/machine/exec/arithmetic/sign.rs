@@ -9,7 +9,7 @@ use crate::number::format::{Format, decode};
 use crate::program::{Compare, InstId, Int, Int2, Width};
 use crate::term::{Constant, Store, TermId, TermOp, View};
 use crate::value::int_terms::whole;
-use crate::value::known_floats::Knowns;
+use crate::value::known_floats::KnownValues;
 use crate::value::packed::PackedValues;
 use crate::value::{Sym, SymKind, Value};
 
@@ -17,7 +17,7 @@ use crate::value::{Sym, SymKind, Value};
 pub(super) struct Signs<'t> {
     pub(crate) packed: &'t PackedValues,
     pub(crate) store: &'t mut Store,
-    pub(crate) known: &'t Knowns,
+    pub(crate) known: &'t KnownValues,
     pub(crate) pc: InstId,
 }
 

@@ -1,4 +1,7 @@
-//! machine/exec/matrix
+//! Products of matrices (rules Y12, Y14): fragments in registers, factors in shared memory, and tensor memory.
+//!
+//! A product that completes on its own is an agent of its own to the race detectors. Other accesses of memory, and waits,
+//! are beside this folder.
 
 pub(crate) mod matrix_element;
 pub(crate) mod mma;

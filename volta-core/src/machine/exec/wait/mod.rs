@@ -1,4 +1,7 @@
-//! machine/exec/wait
+//! What threads wait for, and what completes while they do not: barriers of warps, CTAs and clusters (Y3, Y4, Y13), mbarriers
+//! (Y9), flags (Y15), tickets, locks and queues of work (Y18), register pools (Y16), and asynchronous copies (Y6, Y11).
+//!
+//! These operations change the state of [`sync`](super::super::sync). Which thread runs next is decided above.
 
 pub(crate) mod barrier;
 pub(crate) mod bulk_copy;
