@@ -3,6 +3,7 @@
 use super::bag;
 use super::bag::Ended;
 use super::cta::Cta;
+use super::guard::{Guard, Terms};
 use super::int_terms::IntTerms;
 use super::launch::Launch;
 use super::objects::PAGE;
@@ -68,7 +69,7 @@ pub(super) fn attempt<'l>(
     let Cta { values, sync, memory, work, unwritten, patterns, overlap, .. } = cta;
     let counts = work.counts;
     let Values { terms, mut congruence, numbers, .. } = values;
-    let ValueTerms { mut store, mut packed, mut ranges, guards, .. } = terms;
+    let ValueTerms { mut store, mut packed, mut ranges, mut guards, .. } = terms;
     let points = numbers.points;
     let order = sync.order;
     let mut memory = memory;
@@ -90,6 +91,8 @@ pub(super) fn attempt<'l>(
             let Some(param) = at.tensor.param else { continue };
             let value = element_value(at.tensor, content, first, &mut packed, &mut store);
             let value = tickets.settled(packed.as_ticket(value)).map_or(value, Value::Bits);
+            let terms = Terms { store: &mut store, congruence: &mut congruence };
+            let value = guards.defined_by_counting(terms, &mut packed, Guard::ALWAYS, value);
             let mut residues =
                 IntTerms { packed: &mut packed, store: &mut store, ranges: &mut ranges, pc: InstId(0) };
             let wrong = match output_value(at.tensor, value, &mut residues, &mut run.relied.masks) {
@@ -198,7 +201,7 @@ pub(super) fn attempt<'l>(
         lost,
         written_variables,
         counts,
-        exact: mode == Mode::VectorClocks,
+        exact: matches!(mode, Mode::VectorClocks | Mode::Counting),
         patterns,
         overlap,
         others: Others::default(),

@@ -68,8 +68,8 @@ impl Operands<'_, '_> {
 }
 
 impl<'l> ValueTerms<'l> {
-    /// Before the first instruction.
-    pub(super) fn new(context: Context<'l>) -> ValueTerms<'l> {
+    /// Before the first instruction; `by_counting` says whether guards are functions of what decides them.
+    pub(super) fn new(context: Context<'l>, by_counting: bool) -> ValueTerms<'l> {
         let Context { launch, options, .. } = context;
         let mut store = if options.plain_terms { Store::without_patterns() } else { Store::new() };
         if options.ieee {
@@ -85,7 +85,7 @@ impl<'l> ValueTerms<'l> {
             ranges: Ranges::default(),
             packed: PackedValues::default(),
             asked: AskedOnce::default(),
-            guards: Guards::new(launch.distinct.clone()),
+            guards: Guards::new(launch.distinct.clone(), by_counting),
             relied: Relied::new(launch, &options.rules),
             survey: None,
         }

@@ -16,6 +16,7 @@ mod conditional;
 mod convert;
 mod copies;
 mod copy;
+mod counted;
 mod errors;
 mod flag;
 mod flag_condition;
