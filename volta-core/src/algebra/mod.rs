@@ -42,6 +42,7 @@ mod extended_value;
 mod field;
 mod function;
 mod id;
+mod indicator_products;
 mod integer;
 mod interner;
 mod larger_and_smaller;
