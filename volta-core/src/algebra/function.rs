@@ -222,6 +222,11 @@ impl Prover<'_> {
         if let Some(value) = self.choice_by_comparisons(at, &condition, [a, b])? {
             return Ok(value);
         }
+        if self.tactic.indicators
+            && let Some(value) = self.guarded_extremum(at, [a, b])?
+        {
+            return Ok(value);
+        }
         let total = [a, b].into_iter().all(|arm| self.terms.flags(arm) & PARTIAL == 0);
         let (when_true, when_false) = (self.argument(a)?, self.argument(b)?);
         if when_true == when_false {

@@ -41,6 +41,7 @@ mod exponent;
 mod extended_value;
 mod field;
 mod function;
+mod guarded_extremum;
 mod id;
 mod indicator_products;
 mod integer;
