@@ -4,7 +4,7 @@
 //! number below all others.
 
 use super::Stop;
-use super::analysis::{INFINITE, PARTIAL};
+use super::analysis::INFINITE;
 use super::atom::Atom;
 use super::condition::Condition;
 use super::id::TermRef;
@@ -110,7 +110,7 @@ impl Prover<'_> {
         let Some(below) = self.nowhere_above(std::slice::from_ref(&base))? else { return Ok(None) };
         let mut all = vec![base];
         for Next { conditions, value } in next {
-            let is_total = self.terms.flags(value) & PARTIAL == 0;
+            let is_total = self.always_has_value(value)?;
             let mut arm = self.argument_for(value, op)?;
             for (condition, holds) in conditions.into_iter().rev() {
                 arm = self.arm_where((condition, holds), arm, &below, is_total)?;
@@ -129,7 +129,7 @@ impl Prover<'_> {
         op: TermOp,
         below: &[Term],
     ) -> Result<Option<Vec<Term>>, Stop> {
-        let is_total = self.terms.flags(leaf) & PARTIAL == 0;
+        let is_total = self.always_has_value(leaf)?;
         self.leaf_under(leaf, (op, is_total), below, MAX_DEPTH)
     }
 
