@@ -31,7 +31,7 @@ pub(super) enum Condition {
     Zero(PolynomialId),
     /// The other does not hold.
     Not(ConditionId),
-    /// Both hold; in the order of their ids.
+    /// Both hold: all of a conjunction, from the inside out, in the order of their content.
     And(ConditionId, ConditionId),
     /// Exactly one holds; in the order of their ids.
     Xor(ConditionId, ConditionId),
@@ -91,12 +91,35 @@ impl Conditions {
             (_, Condition::Known(true)) => a,
             (Condition::Known(false), _) => a,
             (_, Condition::Known(false)) => b,
-            _ if a == b => a,
             _ => {
-                let (a, b) = if a.at <= b.at { (a, b) } else { (b, a) };
-                self.intern(Condition::And(a, b), polynomials)
+                let mut parts = self.conjuncts(&a);
+                parts.extend(self.conjuncts(&b));
+                parts.sort_by_key(ConditionId::fingerprint);
+                parts.dedup();
+                let opposite = |part: &ConditionId| matches!(self.get(part), Condition::Not(inner) if parts.contains(inner));
+                if parts.iter().any(opposite) {
+                    return self.intern(Condition::Known(false), polynomials);
+                }
+                let all = parts.into_iter().reduce(|a, b| self.intern(Condition::And(a, b), polynomials));
+                all.unwrap_or(a)
             }
         }
+    }
+
+    /// The conditions of which a conjunction is one, in the order of their content.
+    fn conjuncts(&self, of: &ConditionId) -> Vec<ConditionId> {
+        let (mut found, mut open) = (Vec::new(), vec![of.clone()]);
+        while let Some(at) = open.pop() {
+            match self.get(&at) {
+                Condition::And(a, b) => open.extend([a.clone(), b.clone()]),
+                Condition::Known(_)
+                | Condition::Positive(_)
+                | Condition::Zero(_)
+                | Condition::Not(_)
+                | Condition::Xor(..) => found.push(at),
+            }
+        }
+        found
     }
 
     /// `a ⊕ b`

@@ -19,6 +19,7 @@ use crate::number::interval::Function;
 use crate::number::signs::Signs;
 use crate::number::value::LimitAtInfinity;
 use crate::term::{FunctionInfo, Kind, Parity, Piecewise, Predicate, TermId, TermOp, View};
+use rustc_hash::FxHashSet;
 
 /// Conditions nested deeper than this are not looked at.
 const MAX_CONDITION_DEPTH: u32 = 200;
@@ -222,7 +223,12 @@ impl Prover<'_> {
         if let Some(value) = self.choice_by_comparisons(at, &condition, [a, b])? {
             return Ok(value);
         }
-        let total = [a, b].into_iter().all(|arm| self.terms.flags(arm) & PARTIAL == 0);
+        if self.tactic.indicators
+            && let Some(value) = self.guarded_extremum(at, [a, b])?
+        {
+            return Ok(value);
+        }
+        let total = self.always_has_value(a)? && self.always_has_value(b)?;
         let (when_true, when_false) = (self.argument(a)?, self.argument(b)?);
         if when_true == when_false {
             return Ok(when_true);
@@ -243,6 +249,34 @@ impl Prover<'_> {
         self.choice_between(condition, when_true, when_false, total)
     }
 
+    /// Whether a term has a value at all inputs, by the signs of what its partial operations are applied to (V8).
+    pub(super) fn always_has_value(&mut self, root: TermRef) -> Result<bool, Stop> {
+        let (mut open, mut seen) = (vec![root], FxHashSet::default());
+        while let Some(at) = open.pop() {
+            if self.terms.flags(at) & PARTIAL == 0 || !seen.insert(at) {
+                continue;
+            }
+            match self.forms.defined.get(&at) {
+                Some(true) => continue,
+                Some(false) => return Ok(false),
+                None => {}
+            }
+            self.charge(1)?;
+            let View::Apply(op, operands) = self.terms.view(at) else { continue };
+            let operands = operands.map(|term| TermRef { store: at.store, term });
+            if let Some((demand, which)) = op.info().demand {
+                let operand = self.argument(operands[which])?;
+                if !self.signs_of(&operand).within(demand.signs()) {
+                    self.forms.defined.insert(root, false);
+                    return Ok(false);
+                }
+            }
+            open.extend(&operands[..op.arity()]);
+        }
+        self.forms.defined.extend(seen.into_iter().map(|at| (at, true)));
+        Ok(true)
+    }
+
     /// A choice between two sums. `total`: both always have a value.
     pub(super) fn choice_between(
         &mut self,
@@ -254,6 +288,9 @@ impl Prover<'_> {
         if let Condition::Not(inner) = self.table.conditions.get(&condition) {
             condition = inner.clone();
             std::mem::swap(&mut when_true, &mut when_false);
+        }
+        if total && let Some(joined) = self.joined_indicators(&condition, [&when_true, &when_false])? {
+            return Ok(joined);
         }
         if let Condition::Positive(compared) = self.table.conditions.get(&condition) {
             let compared = self.table.polynomials.shared_terms(*compared);
@@ -293,8 +330,54 @@ impl Prover<'_> {
         Ok(self.table.choice_atom(condition, &when_true, &when_false))
     }
 
+    /// A choice between indicators of which one is a number, as one indicator: `c ? 1 : [d]` is `[c ∨ d]`.
+    fn joined_indicators(
+        &mut self,
+        condition: &ConditionId,
+        arms: [&[Term]; 2],
+    ) -> Result<Option<Vec<Term>>, Stop> {
+        if !self.tactic.indicators {
+            return Ok(None);
+        }
+        let [Some(then), Some(otherwise)] = arms.map(|arm| self.indicated(arm)) else { return Ok(None) };
+        let known = |prover: &Self, of: &ConditionId| match prover.table.conditions.get(of) {
+            Condition::Known(holds) => Some(*holds),
+            Condition::Positive(_)
+            | Condition::Zero(_)
+            | Condition::Not(_)
+            | Condition::And(..)
+            | Condition::Xor(..) => None,
+        };
+        let not = self.table.not(condition.clone());
+        let joined = match (known(self, &then), known(self, &otherwise)) {
+            (Some(true), _) => self.table.or(condition.clone(), otherwise),
+            (Some(false), _) => self.table.and(not, otherwise),
+            (None, Some(true)) => self.table.or(not, then),
+            (None, Some(false)) => self.table.and(condition.clone(), then),
+            (None, None) => return Ok(None),
+        };
+        self.indicator(&joined, 0).map(Some)
+    }
+
+    /// The condition of which a sum is known to be the indicator.
+    fn indicated(&mut self, terms: &[Term]) -> Option<ConditionId> {
+        let id = self.table.polynomial(terms);
+        if let Some(known) = self.forms.indicated.get(&id) {
+            return Some(known.clone());
+        }
+        let number = as_number(terms)?;
+        (number.is_zero() || number.is_one()).then(|| self.table.known(number.is_one()))
+    }
+
     /// 1 where a condition holds, else 0. Conditions that are joined are products of others, `[c ∧ d] = [c]·[d]`.
     pub(super) fn indicator(&mut self, condition: &ConditionId, depth: u32) -> Result<Vec<Term>, Stop> {
+        let form = self.indicator_anew(condition, depth)?;
+        let id = self.table.polynomial(&form);
+        self.forms.indicated.entry(id).or_insert_with(|| condition.clone());
+        Ok(form)
+    }
+
+    fn indicator_anew(&mut self, condition: &ConditionId, depth: u32) -> Result<Vec<Term>, Stop> {
         self.charge(1)?;
         let inverse = |own: &[Term]| add(&number(Rational::ONE), &negated(own));
         match self.table.conditions.get(condition).clone() {
@@ -513,7 +596,12 @@ impl Table {
         when_true: &[Term],
         when_false: &[Term],
     ) -> Vec<Term> {
-        let [when_true, when_false] = [when_true, when_false].map(|arm| self.polynomial(arm));
+        let mut arms = [when_true, when_false].map(|arm| self.polynomial(arm));
+        let mut condition = condition;
+        while let Some(joined) = self.nested_choice(&condition, arms) {
+            (condition, arms) = joined;
+        }
+        let [when_true, when_false] = arms;
         self.atom_term(match self.conditions.get(&condition) {
             Condition::Not(inner) => Atom::Select(inner.clone(), when_false, when_true),
             Condition::Known(_)
@@ -522,6 +610,34 @@ impl Table {
             | Condition::And(..)
             | Condition::Xor(..) => Atom::Select(condition, when_true, when_false),
         })
+    }
+
+    /// Of a choice of which one arm is a choice with its other arm, `c ? (d ? x : y) : y`, the condition under which that is
+    /// not taken, and what is taken then and else.
+    fn nested_choice(
+        &mut self,
+        condition: &ConditionId,
+        arms: [PolynomialId; 2],
+    ) -> Option<(ConditionId, [PolynomialId; 2])> {
+        let not = self.not(condition.clone());
+        [(condition.clone(), arms), (not, [arms[1], arms[0]])].into_iter().find_map(
+            |(holds, [arm, other])| {
+                let [Term { key, coefficient }] = self.polynomials.terms(arm) else { return None };
+                if !coefficient.is_one() || key.exponent() != PolynomialId::ZERO {
+                    return None;
+                }
+                let [(atom, 1)] = *self.monomials.factors(key.monomial()) else { return None };
+                let Atom::Select(inner, then, otherwise) = self.atom(atom).clone() else { return None };
+                let (inner, taken) = if otherwise == other {
+                    (inner, then)
+                } else if then == other {
+                    (self.not(inner), otherwise)
+                } else {
+                    return None;
+                };
+                Some((self.and(holds, inner), [taken, other]))
+            },
+        )
     }
 
     /// Makes the leading coefficient of a sum positive; also returns whether the sum was negated.

@@ -129,6 +129,8 @@ impl Table {
             bounds.1 = &bounds.1 + &(&high * &all);
             rest = without(&rest, gone);
         }
+        let (low, high) = self.take_indicator_products(&mut rest);
+        bounds = (&bounds.0 + &low, &bounds.1 + &high);
         for term in &rest {
             if !self.is_whole_key(term.key) {
                 return None;

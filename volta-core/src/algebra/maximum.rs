@@ -76,20 +76,41 @@ impl Prover<'_> {
 
     /// The maximum (or minimum) of some terms.
     fn extremum_of(&mut self, leaves: &[TermRef], op: TermOp) -> Result<Vec<Term>, Stop> {
-        let mut arms = Vec::new();
+        let (mut arms, mut conditional) = (Vec::new(), Vec::new());
         let before = self.work.mark();
         for at in leaves.iter().copied() {
             // The other infinity would have made the result infinite.
             if self.is_infinite(at)? {
                 continue;
             }
-            let Some(arm) = if_known(self.resolve(at))? else { continue };
-            let terms = self.table.polynomials.shared_terms(arm).to_vec();
-            arms.push(if op == TermOp::Min { negated(&terms) } else { terms });
+            if leaves.len() > 1 && self.tactic.indicators && self.terms.is_number_in_part(at) {
+                conditional.push(at);
+            } else {
+                arms.extend(self.arm_of_extremum(at, op)?);
+            }
+        }
+        self.work.since(before)?;
+        let below = if conditional.is_empty() { None } else { self.nowhere_above(&arms)? };
+        for at in conditional {
+            let beyond = match &below {
+                Some(below) => if_known(self.leaf_beyond(at, op, below))?.flatten(),
+                None => None,
+            };
+            arms.extend(match beyond {
+                Some(arm) => Some(arm),
+                None => self.arm_of_extremum(at, op)?,
+            });
         }
         self.work.since(before)?;
         let maximum = self.maximum(arms)?;
         Ok(if op == TermOp::Min { negated(&maximum) } else { maximum })
+    }
+
+    /// A leaf of an extremum as an arm of a maximum; `None` if its form is yet to be found.
+    fn arm_of_extremum(&mut self, at: TermRef, op: TermOp) -> Result<Option<Vec<Term>>, Stop> {
+        let Some(arm) = if_known(self.resolve(at))? else { return Ok(None) };
+        let terms = self.table.polynomials.shared_terms(arm).to_vec();
+        Ok(Some(if op == TermOp::Min { negated(&terms) } else { terms }))
     }
 
     /// The maximum of one or more collected sums.

@@ -2,6 +2,7 @@
 
 use super::arg_max::FirstLargest;
 use super::by_value::ByValue;
+use super::condition::ConditionId;
 use super::id::{AtomId, TermRef};
 use super::interner::bytes_of;
 use super::linear_sum::LinearSum;
@@ -40,6 +41,10 @@ pub(super) struct Forms {
     pub(super) by_value: FxHashMap<PolynomialId, ByValue>,
     /// Sums of choices as parts under scales.
     pub(super) chosen_sums: FxHashMap<TermRef, Option<Parts>>,
+    /// Whether terms with partial operations have a value at all inputs.
+    pub(super) defined: FxHashMap<TermRef, bool>,
+    /// The conditions of which sums are the indicators.
+    pub(super) indicated: FxHashMap<PolynomialId, ConditionId>,
     /// Maxima and minima of many terms, by these terms in order: lanes that exchange theirs combine the same terms in
     /// as many orders as there are lanes.
     pub(super) extrema: FxHashMap<(TermOp, Rc<[TermRef]>), PolynomialId>,
@@ -70,6 +75,8 @@ impl Forms {
             + bytes_of(&self.first_largest)
             + bytes_of(&self.by_value)
             + bytes_of(&self.chosen_sums)
+            + bytes_of(&self.defined)
+            + bytes_of(&self.indicated)
     }
 }
 

@@ -8,9 +8,10 @@ use crate::base::index::number_of;
 use crate::base::lane::Lane;
 use crate::number::Rational;
 use crate::program::InstId;
-use crate::term::{Congruence, InputId, Store, TermId, TermKind, TermOp, View};
+use crate::term::{Congruence, Decisions, Diagram, InputId, Store, TermId, TermKind, TermOp, View};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -92,6 +93,8 @@ struct Narrowed {
     value: Option<Value>,
     /// The literal as a relation of two terms, if it is one.
     relation: Option<Relation>,
+    /// The guard, or a weaker one, as a function of what decides it.
+    counted: Option<Diagram>,
 }
 
 /// The terms of a CTA.
@@ -113,6 +116,8 @@ pub(crate) struct Guards {
     current: [Guard; 32],
     /// Whether some lane executes under another guard than the first.
     narrow: bool,
+    /// What conditions and integers are as functions of what decides them, where that is to be found by counting.
+    pub(crate) decisions: Option<RefCell<Decisions>>,
     /// While an access is executed at each of several addresses: the number of literals around it.
     pub(crate) around_cases: Option<u32>,
     /// While lanes that store the same value together do so at each of several addresses: see
@@ -125,7 +130,7 @@ pub(crate) struct Guards {
 }
 
 impl Guards {
-    pub(crate) fn new(distinct: Vec<InputId>) -> Guards {
+    pub(crate) fn new(distinct: Vec<InputId>, by_counting: bool) -> Guards {
         let current = [Guard::ALWAYS; 32];
         Guards {
             narrowed: Vec::new(),
@@ -133,6 +138,7 @@ impl Guards {
             feasible: FxHashMap::default(),
             assignments: FxHashMap::default(),
             remembered: 0,
+            decisions: by_counting.then(RefCell::default),
             current,
             narrow: false,
             around_cases: None,
@@ -144,7 +150,8 @@ impl Guards {
 
     /// Bytes of memory.
     pub(crate) fn bytes(&self) -> u64 {
-        (self.narrowed.len() * 2 * size_of::<Narrowed>() + self.remembered * 64) as u64
+        let own = self.narrowed.len() * 2 * size_of::<Narrowed>() + self.remembered * 64;
+        own as u64 + self.decisions.as_ref().map_or(0, |decisions| decisions.borrow().bytes())
     }
 
     /// Whether some lane executes under a condition.
@@ -223,9 +230,12 @@ impl Guards {
         let relation = Relation::of(store, congruence, literal);
         let depth = self.depth(outer) + 1;
         let value = relation.as_ref().and_then(Relation::value);
-        self.narrowed.push(Narrowed { outer, depth, literal, value, relation });
+        self.narrowed.push(Narrowed { outer, depth, literal, value, relation, counted: None });
         let guard = Guard(number_of(self.narrowed.len()));
         self.numbers.insert((outer, literal), guard);
+        if self.decisions.is_some() {
+            self.counted(Terms { store, congruence }, guard);
+        }
         guard
     }
 
@@ -352,15 +362,39 @@ impl Guards {
         }
     }
 
-    /// Whether the newest literal of a guard contradicts another one.
+    /// Whether the newest literal of a guard contradicts another one, or all others together by counting.
     pub(crate) fn contradicts_itself(&self, guard: Guard) -> bool {
         let Some(newest) = self.parts(guard).next() else { return false };
         self.parts(newest.outer).any(|other| self.are_apart(newest, other))
+            || self.exclude_by_counting(guard, guard)
     }
 
     /// Whether two guards, by their literals alone, never hold together.
     pub(crate) fn exclude(&self, one: Guard, other: Guard) -> bool {
         self.parts(one).any(|one| self.parts(other).any(|other| self.are_apart(one, other)))
+            || self.exclude_by_counting(one, other)
+    }
+
+    /// The function that a guard, or a weaker one, is, if it is known.
+    pub(crate) fn known_by_counting(&self, guard: Guard) -> Option<Diagram> {
+        self.parts(guard).next()?.counted
+    }
+
+    /// Notes the function that a guard, or a weaker one, is.
+    pub(crate) fn know_by_counting(&mut self, guard: Guard, counted: Diagram) {
+        if let Some(part) = (guard.0 as usize).checked_sub(1).and_then(|at| self.narrowed.get_mut(at)) {
+            part.counted = Some(counted);
+        }
+    }
+
+    /// Whether two guards never hold together, as far as counting shows.
+    fn exclude_by_counting(&self, one: Guard, other: Guard) -> bool {
+        let [Some(one), Some(other)] = [one, other].map(|guard| self.known_by_counting(guard)) else {
+            return false;
+        };
+        let Some(decisions) = &self.decisions else { return false };
+        let diagrams = &mut decisions.borrow_mut().diagrams;
+        diagrams.and(one, other).is_some_and(|both| diagrams.as_number(both) == Some(0))
     }
 
     /// Whether two literals never hold together.

@@ -9,6 +9,7 @@
 pub(crate) mod approximation;
 pub(crate) mod assignments;
 pub(crate) mod constants;
+pub(crate) mod counted;
 pub(crate) mod float_inst;
 pub(crate) mod guard;
 pub(crate) mod indexed;

@@ -6,6 +6,7 @@ mod digests;
 mod exponentials;
 mod field;
 mod functions;
+mod indicators;
 mod integers;
 mod random;
 mod speed;

@@ -92,12 +92,12 @@ impl<'l> Cta<'l> {
             // In lockstep, accesses of several warps would count as one.
             Mode::Lockstep if options.access_patterns => None,
             Mode::Lockstep => InStep::new(threads, registers, predicates, options),
-            Mode::WarpByWarp | Mode::VectorClocks => None,
+            Mode::WarpByWarp | Mode::VectorClocks | Mode::Counting => None,
         };
         let context = Context { launch, options, linear };
         let mut cta = Cta {
             context,
-            values: Values::new(context),
+            values: Values::new(context, mode == Mode::Counting),
             sync: Synchronisation::new(context, mode),
             overlap: None,
             class: None,

@@ -1,9 +1,12 @@
-//! What a guard says of integers (rule S1): bounds by numbers, and by one another.
+//! What a guard says of integers (rule S1): bounds by numbers, and by one another, and their values by counting.
 
-use super::terms::UnderGuards;
+use super::terms::{UnderGuards, ValueTerms};
+use super::values::Values;
+use crate::base::lane::Lane;
 use crate::number::Rational;
-use crate::term::{Bound, Range, Store, TermId, TermOp, View};
-use crate::value::guard::{Bounds, Guard, Ordered, RealBounds};
+use crate::term::{Bound, Congruence, Range, Store, TermId, TermOp, View};
+use crate::value::Value;
+use crate::value::guard::{Bounds, Guard, Ordered, RealBounds, Terms};
 use crate::value::indexed::{Indexed, MAX_STEPS, indexed};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -224,5 +227,36 @@ impl UnderGuards<'_> {
                 }
             }
         }
+    }
+}
+
+impl Values<'_> {
+    /// A value that a lane loads, without what is undefined, where counting shows that it is defined.
+    pub(crate) fn defined_by_counting(&mut self, lane: Lane, value: Value) -> Value {
+        let Values { terms: ValueTerms { store, packed, guards, .. }, congruence, .. } = self;
+        let guard = guards.of(lane);
+        guards.defined_by_counting(Terms { store, congruence }, packed, guard, value)
+    }
+}
+
+impl UnderGuards<'_> {
+    /// The values that an integer may have where the guard of a lane holds, ascending, by counting, if comparisons of
+    /// other values than integers decide it; `None` where nothing is counted, it is no function of few conditions, or has
+    /// more values than `most`.
+    pub(crate) fn values_by_counting(
+        &mut self,
+        congruence: &mut Congruence,
+        lane: Lane,
+        integer: TermId,
+        most: usize,
+    ) -> Option<Vec<i128>> {
+        if self.integers_below(integer).is_some() {
+            return None;
+        }
+        let guard = self.guards.of(lane);
+        let given = self.guards.counted(Terms { store: self.store, congruence }, guard)?;
+        let decisions = self.guards.decisions.as_mut()?.get_mut();
+        let of = decisions.of(self.store, congruence, integer)?;
+        decisions.diagrams.values(of, given, most)
     }
 }

@@ -68,8 +68,8 @@ impl Operands<'_, '_> {
 }
 
 impl<'l> ValueTerms<'l> {
-    /// Before the first instruction.
-    pub(crate) fn new(context: Context<'l>) -> ValueTerms<'l> {
+    /// Before the first instruction; `by_counting` says whether guards are functions of what decides them.
+    pub(crate) fn new(context: Context<'l>, by_counting: bool) -> ValueTerms<'l> {
         let Context { launch, options, .. } = context;
         let mut store = if options.plain_terms { Store::without_patterns() } else { Store::new() };
         if options.ieee {
@@ -85,7 +85,7 @@ impl<'l> ValueTerms<'l> {
             ranges: Ranges::default(),
             packed: PackedValues::default(),
             asked: AskedOnce::default(),
-            guards: Guards::new(launch.distinct.clone()),
+            guards: Guards::new(launch.distinct.clone(), by_counting),
             relied: Relied::new(launch, &options.rules),
             survey: None,
         }
@@ -396,7 +396,7 @@ impl ValueTerms<'_> {
 
 impl PackedValues {
     /// The kind of fault that using an undefined value is, with its description.
-    pub(super) fn undefined_reason(&self, origin: Origin) -> (FaultKind, &'static str) {
+    pub(crate) fn undefined_reason(&self, origin: Origin) -> (FaultKind, &'static str) {
         match self.leaf(origin) {
             Origin::Unwritten(_) if origin.number().is_some() => (
                 FaultKind::Uninitialised,
@@ -516,7 +516,7 @@ impl ValueTerms<'_> {
 
     /// The fault of using a value that is undefined for some inputs only: it happens for these.
     #[cold]
-    pub(super) fn where_undefined(&self, fault: Fault, partly: u32, guard: Guard) -> Stop {
+    pub(crate) fn where_undefined(&self, fault: Fault, partly: u32, guard: Guard) -> Stop {
         let mut cases = undefined_cases(&self.packed, partly);
         let literals = self.guards.literals(guard);
         cases.iter_mut().for_each(|case| case.extend_from_slice(&literals));

@@ -53,10 +53,10 @@ pub(crate) struct Matrices<'v, 'l> {
 }
 
 impl<'l> Values<'l> {
-    /// Before the first instruction.
-    pub(crate) fn new(context: Context<'l>) -> Values<'l> {
+    /// Before the first instruction; `by_counting` says whether guards are functions of what decides them.
+    pub(crate) fn new(context: Context<'l>, by_counting: bool) -> Values<'l> {
         Values {
-            terms: ValueTerms::new(context),
+            terms: ValueTerms::new(context, by_counting),
             numbers: Numbers::default(),
             congruence: Congruence::default(),
             depth: 0,

@@ -246,7 +246,7 @@ impl PerhapsOfAll {
                         if store.is_ieee() {
                             own.set_ieee();
                         }
-                        let guards = Guards::new(distinct.to_vec());
+                        let guards = Guards::new(distinct.to_vec(), false);
                         Box::new(Conditions { store: own, congruence: Congruence::default(), guards })
                     });
                     let guard = conditions.adopt(store, besides, &mut known);

@@ -24,6 +24,7 @@ use crate::machine::sync::tickets::Tickets;
 use crate::program::{InstId, WORKSPACE};
 use crate::term::{Nearest, Store, TermId, depends_on};
 use crate::value::constants::KnownFloats;
+use crate::value::guard::{Guard, Terms};
 use crate::value::int_terms::IntTerms;
 use crate::value::{Origin, SymKind, Value};
 use crate::verdict::{Fault, FaultKind, Site};
@@ -69,7 +70,7 @@ pub(crate) fn attempt<'l>(
     let Cta { values, sync, memory, work, unwritten, patterns, overlap, .. } = cta;
     let counts = work.counts;
     let Values { terms, mut congruence, numbers, .. } = values;
-    let ValueTerms { mut store, mut packed, mut ranges, guards, .. } = terms;
+    let ValueTerms { mut store, mut packed, mut ranges, mut guards, .. } = terms;
     let points = numbers.points;
     let order = sync.order;
     let mut memory = memory;
@@ -91,6 +92,8 @@ pub(crate) fn attempt<'l>(
             let Some(param) = at.tensor.param else { continue };
             let value = element_value(at.tensor, content, first, &mut packed, &mut store);
             let value = tickets.settled(packed.as_ticket(value)).map_or(value, Value::Bits);
+            let terms = Terms { store: &mut store, congruence: &mut congruence };
+            let value = guards.defined_by_counting(terms, &mut packed, Guard::ALWAYS, value);
             let mut residues =
                 IntTerms { packed: &mut packed, store: &mut store, ranges: &mut ranges, pc: InstId(0) };
             let wrong = match output_value(at.tensor, value, &mut residues, &mut run.relied.masks) {
@@ -199,7 +202,7 @@ pub(crate) fn attempt<'l>(
         lost,
         written_variables,
         counts,
-        exact: mode == Mode::VectorClocks,
+        exact: matches!(mode, Mode::VectorClocks | Mode::Counting),
         patterns,
         overlap,
         others: Others::default(),

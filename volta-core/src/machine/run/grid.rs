@@ -163,6 +163,14 @@ fn run_cta(launch: &Launch<'_>, options: &Options, cta: u64, beside: Beside<'_>)
     if let Err(Stop::NeedVectorClocks) = run.done {
         attempt_as(&mut run, Mode::VectorClocks);
     }
+    if let Err(Stop::Possible(_)) = run.done {
+        let mut other = CtaRun::new();
+        let tickets = &mut Tickets::default();
+        let done = attempt(launch, options, cta, Mode::Counting, (beside, &mut other), tickets);
+        if done.is_ok() {
+            run = CtaRun { done, ..other };
+        }
+    }
     if is_fault(&run.done, FaultKind::Uninitialised) && options.schedule == Schedule::InOrder {
         // A later warp may write what is read. Where the value is needed at once, that write is not executed any more;
         // with the last warp first, it comes before, and the two race.

@@ -26,6 +26,8 @@ pub(crate) enum Mode {
     WarpByWarp,
     /// One warp after the other; races by vector clocks. CTAs that run together use no other mode.
     VectorClocks,
+    /// Likewise, and what guards exclude is found [by counting](super::exec).
+    Counting,
 }
 
 /// The synchronisation of a CTA's threads.
@@ -58,13 +60,13 @@ impl<'l> Synchronisation<'l> {
     pub(crate) fn new(context: Context<'l>, mode: Mode) -> Synchronisation<'l> {
         let Context { launch, options, .. } = context;
         let ranks = launch.ranks();
-        let multiplies = matches!(mode, Mode::VectorClocks) && launch.program.multiplies();
+        let multiplies = matches!(mode, Mode::VectorClocks | Mode::Counting) && launch.program.multiplies();
         let warp_count = if multiplies { launch.warps() * ranks as usize } else { 0 };
         let products = vec![Products::new(launch.program.registers); warp_count];
         Synchronisation {
             context,
             order: match mode {
-                Mode::VectorClocks => {
+                Mode::VectorClocks | Mode::Counting => {
                     let strict = options.rules.strict_proxies;
                     let (all, of_cta) = (launch.thread_numbers(), 32 * launch.warps());
                     let mut exact = VectorClockDetector::new(all, of_cta, strict);
@@ -78,7 +80,7 @@ impl<'l> Synchronisation<'l> {
             flags: Flags::new(32 * launch.warps()),
             tickets: Tickets::default(),
             cluster: match mode {
-                Mode::VectorClocks => {
+                Mode::VectorClocks | Mode::Counting => {
                     Cluster::new(launch.thread_numbers(), (0..ranks).map(|rank| launch.numbers_of(rank)))
                 }
                 Mode::Lockstep | Mode::WarpByWarp => Cluster::default(),

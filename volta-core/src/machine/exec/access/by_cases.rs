@@ -432,6 +432,14 @@ impl ValueTerms<'_> {
         if indexed.is_some_and(|indexed| indexed.number == number && indexed.is_inside()) {
             return true;
         }
+        if let Some(IndexIn { index, number: own, least, greatest, .. }) = indexed
+            && own == number
+            && let Some(values) =
+                self.under_guards().values_by_counting(congruence, lane, index, MAX_ADDRESSES)
+        {
+            let bounds = values.first().zip(values.last());
+            return bounds.is_none_or(|(low, high)| (least..=greatest).contains(low) && *high <= greatest);
+        }
         if depth > 0
             && let Some((condition, arms)) = self.under_guards().arms(address, MAX_ARMS)
         {
@@ -534,7 +542,8 @@ impl UnderGuards<'_> {
             *left -= addresses.len();
             return Some(Places::Index(key, addresses));
         }
-        let Some(values) = values else {
+        let counted = if most > 1 { self.values_by_counting(congruence, lane, index, *left) } else { None };
+        let Some(values) = counted.or(values) else {
             let (condition, arms) = self.arms(address, MAX_ARMS)?;
             let around = self.guards.all();
             let places = [(true, arms[0]), (false, arms[1])].map(|(holds, arm)| {

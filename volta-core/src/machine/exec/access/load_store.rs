@@ -439,6 +439,7 @@ impl<'l> Accesses<'_, 'l> {
                 self.values.terms.slice_of(warp, lane, at, &pieces, (start, bytes))?
             }
         };
+        let value = self.values.defined_by_counting(lane, value);
         if matches!(self.sync.order, Detector::VectorClock(_))
             && let Some(origin) = self.values.terms.packed.undefined_part(value)
         {

@@ -1,0 +1,355 @@
+//! Decision diagrams: integers as functions of variables that have few values each.
+//!
+//! Reduced and ordered, with integers at the leaves (Bryant, "Graph-Based Algorithms for Boolean Function Manipulation",
+//! 1986; Bahar et al., "Algebraic Decision Diagrams and Their Applications", 1993): two functions are the same exactly
+//! if their diagrams are. Truth is 1 and 0.
+
+use crate::base::index::number_of;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+use std::collections::BTreeSet;
+
+/// The largest number of nodes of all diagrams of a table.
+const MAX_NODES: usize = 1 << 17;
+
+/// The largest number of results that a table remembers.
+const MAX_KNOWN: usize = 1 << 19;
+
+/// The largest number of variables: so deep are diagrams.
+const MAX_VARIABLES: usize = 512;
+
+/// A diagram, by its number in its table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Diagram(u32);
+
+/// A variable, by its number in its table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Variable(u32);
+
+/// Where a variable lies in the order of all: those with lower numbers are decided first.
+pub(super) type Rank = [u64; 3];
+
+/// Operations on the values of one, two or three diagrams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// `a + b`
+    Add,
+    /// `a − b`
+    Sub,
+    /// `a · b`
+    Mul,
+    /// `a − b·⌊a/b⌋`, for a positive `b`
+    Mod,
+    /// `⌊a/b⌋`, for a positive `b`
+    Quotient,
+    /// The bitwise AND of two numbers that are not negative
+    BitAnd,
+    /// `max(a, b)`
+    Max,
+    /// `min(a, b)`
+    Min,
+    /// `a < b`
+    Less,
+    /// `a = b`
+    Equal,
+    /// `b` where `a` is not 0, else `c`
+    Select,
+}
+
+impl Operation {
+    /// The operation on numbers; `None` where it has no result of this size.
+    fn on(self, [a, b, c]: [i128; 3]) -> Option<i128> {
+        Some(match self {
+            Operation::Add => a.checked_add(b)?,
+            Operation::Sub => a.checked_sub(b)?,
+            Operation::Mul => a.checked_mul(b)?,
+            Operation::Mod => a.checked_rem_euclid(Some(b).filter(|b| *b > 0)?)?,
+            Operation::Quotient => a.checked_div_euclid(Some(b).filter(|b| *b > 0)?)?,
+            Operation::BitAnd => (a >= 0 && b >= 0).then_some(a & b)?,
+            Operation::Max => a.max(b),
+            Operation::Min => a.min(b),
+            Operation::Less => (a < b).into(),
+            Operation::Equal => (a == b).into(),
+            Operation::Select => {
+                if a != 0 {
+                    b
+                } else {
+                    c
+                }
+            }
+        })
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Node {
+    Leaf(i128),
+    /// One diagram for each value of a variable, which is above all variables in them.
+    Branch(Variable, SmallVec<[Diagram; 2]>),
+}
+
+/// A variable's place in the order, and its values: these from the first up.
+#[derive(Clone, Copy, Debug)]
+struct Declared {
+    rank: Rank,
+    first: i128,
+    count: u32,
+}
+
+/// All diagrams over the same variables.
+#[derive(Clone, Debug, Default)]
+pub struct Diagrams {
+    nodes: Vec<Node>,
+    numbers: FxHashMap<Node, Diagram>,
+    variables: Vec<Declared>,
+    known: FxHashMap<(Operation, [Diagram; 3]), Diagram>,
+}
+
+impl Diagrams {
+    /// Memory in bytes.
+    pub fn bytes(&self) -> u64 {
+        (self.nodes.len() * 3 * size_of::<Node>() + self.known.capacity() * 24) as u64
+    }
+
+    /// A variable with the values from `first` on; `None` if there are too many.
+    pub(super) fn declare(&mut self, rank: Rank, first: i128, count: u32) -> Option<Variable> {
+        if self.variables.len() >= MAX_VARIABLES {
+            return None;
+        }
+        self.variables.push(Declared { rank, first, count });
+        Some(Variable(number_of(self.variables.len() - 1)))
+    }
+
+    /// The value of a variable.
+    pub(super) fn variable(&mut self, variable: Variable) -> Option<Diagram> {
+        let Declared { first, count, .. } = self.variables[variable.0 as usize];
+        let values: Option<SmallVec<[Diagram; 2]>> =
+            (0..count).map(|above| self.number(first + i128::from(above))).collect();
+        self.branch(variable, values?)
+    }
+
+    /// A number.
+    pub fn number(&mut self, value: i128) -> Option<Diagram> {
+        self.numbered(Node::Leaf(value))
+    }
+
+    /// The number that a diagram is at all values of its variables.
+    pub fn as_number(&self, diagram: Diagram) -> Option<i128> {
+        match self.nodes[diagram.0 as usize] {
+            Node::Leaf(value) => Some(value),
+            Node::Branch(..) => None,
+        }
+    }
+
+    fn branch(&mut self, variable: Variable, values: SmallVec<[Diagram; 2]>) -> Option<Diagram> {
+        if values.iter().all(|value| *value == values[0]) {
+            return values.first().copied();
+        }
+        self.numbered(Node::Branch(variable, values))
+    }
+
+    fn numbered(&mut self, node: Node) -> Option<Diagram> {
+        if let Some(known) = self.numbers.get(&node) {
+            return Some(*known);
+        }
+        if self.nodes.len() >= MAX_NODES {
+            return None;
+        }
+        let diagram = Diagram(number_of(self.nodes.len()));
+        self.nodes.push(node.clone());
+        self.numbers.insert(node, diagram);
+        Some(diagram)
+    }
+
+    /// An operation at each assignment; the operands after its last one are not read. `None` where it has no result, or
+    /// where diagrams become too large.
+    pub fn apply(&mut self, operation: Operation, mut operands: [Diagram; 3]) -> Option<Diagram> {
+        match operation {
+            Operation::Select => {
+                if operands[1] == operands[2] {
+                    return Some(operands[1]);
+                }
+                if let Some(holds) = self.as_number(operands[0]) {
+                    return Some(operands[if holds != 0 { 1 } else { 2 }]);
+                }
+            }
+            Operation::Add
+            | Operation::Mul
+            | Operation::BitAnd
+            | Operation::Max
+            | Operation::Min
+            | Operation::Equal => {
+                operands[..2].sort_unstable();
+                operands[2] = operands[1];
+            }
+            Operation::Sub | Operation::Mod | Operation::Quotient | Operation::Less => {
+                operands[2] = operands[1];
+            }
+        }
+        if let Some(known) = self.known.get(&(operation, operands)) {
+            return Some(*known);
+        }
+        let numbers = operands.map(|operand| self.as_number(operand));
+        let result = match numbers {
+            [Some(a), Some(b), Some(c)] => {
+                let value = operation.on([a, b, c])?;
+                self.number(value)?
+            }
+            [..] => {
+                let variable = self.first_variable(&operands)?;
+                let count = self.variables[variable.0 as usize].count as usize;
+                let values: Option<SmallVec<[Diagram; 2]>> = (0..count)
+                    .map(|at| {
+                        let of_value = operands.map(|operand| self.at(operand, variable, at));
+                        self.apply(operation, of_value)
+                    })
+                    .collect();
+                self.branch(variable, values?)?
+            }
+        };
+        if self.known.len() >= MAX_KNOWN {
+            return None;
+        }
+        self.known.insert((operation, operands), result);
+        Some(result)
+    }
+
+    /// The variable that is decided first in some diagrams.
+    fn first_variable(&self, diagrams: &[Diagram]) -> Option<Variable> {
+        let of = |diagram: &Diagram| match &self.nodes[diagram.0 as usize] {
+            Node::Leaf(_) => None,
+            Node::Branch(variable, _) => Some(*variable),
+        };
+        diagrams
+            .iter()
+            .filter_map(of)
+            .min_by_key(|variable| (self.variables[variable.0 as usize].rank, variable.0))
+    }
+
+    /// A diagram where a variable, which no other precedes in it, has one of its values.
+    fn at(&self, diagram: Diagram, variable: Variable, value: usize) -> Diagram {
+        match &self.nodes[diagram.0 as usize] {
+            Node::Branch(own, values) if *own == variable => values[value],
+            Node::Branch(..) | Node::Leaf(_) => diagram,
+        }
+    }
+
+    /// The conjunction of two conditions.
+    pub fn and(&mut self, a: Diagram, b: Diagram) -> Option<Diagram> {
+        let no = self.number(0)?;
+        self.apply(Operation::Select, [a, b, no])
+    }
+
+    /// Where a condition does not hold.
+    pub fn not(&mut self, a: Diagram) -> Option<Diagram> {
+        let [no, yes] = [self.number(0)?, self.number(1)?];
+        self.apply(Operation::Select, [a, no, yes])
+    }
+
+    /// The values that a diagram has where a condition holds, ascending; `None` if there are more than `most`.
+    pub fn values(&self, of: Diagram, given: Diagram, most: usize) -> Option<Vec<i128>> {
+        let (mut seen, mut work, mut found) = (FxHashSet::default(), vec![(of, given)], BTreeSet::new());
+        while let Some((of, given)) = work.pop() {
+            if !seen.insert((of, given)) || self.as_number(given) == Some(0) {
+                continue;
+            }
+            let Some(variable) = self.first_variable(&[of, given]) else {
+                found.extend(self.as_number(of));
+                if found.len() > most {
+                    return None;
+                }
+                continue;
+            };
+            let count = self.variables[variable.0 as usize].count as usize;
+            work.extend((0..count).map(|at| (self.at(of, variable, at), self.at(given, variable, at))));
+        }
+        Some(found.into_iter().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const COUNTS: [u32; 4] = [2, 3, 2, 2];
+
+    /// Every assignment to the variables of the tests.
+    fn assignments() -> Vec<Vec<i128>> {
+        COUNTS.iter().fold(vec![Vec::new()], |all, count| {
+            let longer = |own: &Vec<i128>, value: u32| own.iter().copied().chain([value.into()]).collect();
+            all.iter().flat_map(|own| (0..*count).map(move |value| longer(own, value))).collect()
+        })
+    }
+
+    fn value(diagrams: &Diagrams, diagram: Diagram, assignment: &[i128]) -> i128 {
+        match &diagrams.nodes[diagram.0 as usize] {
+            Node::Leaf(value) => *value,
+            Node::Branch(variable, values) => {
+                let at = assignment[variable.0 as usize] as usize;
+                value(diagrams, values[at], assignment)
+            }
+        }
+    }
+
+    const OPERATIONS: [Operation; 11] = [
+        Operation::Add,
+        Operation::Sub,
+        Operation::Mul,
+        Operation::Mod,
+        Operation::Quotient,
+        Operation::BitAnd,
+        Operation::Max,
+        Operation::Min,
+        Operation::Less,
+        Operation::Equal,
+        Operation::Select,
+    ];
+
+    proptest! {
+        /// Operations agree with the same ones on numbers at every assignment, whatever the order of the variables; the
+        /// same functions have one diagram, and the values of one under another are those that occur.
+        #[test]
+        fn operations_are_those_on_numbers(
+            steps in prop::collection::vec((0..OPERATIONS.len(), any::<[prop::sample::Index; 3]>()), 1..12),
+            ranks in Just([0_u64, 1, 2, 3]).prop_shuffle(),
+        ) {
+            let mut diagrams = Diagrams::default();
+            let mut all: Vec<Diagram> = Vec::new();
+            let mut numbers: Vec<Vec<i128>> = Vec::new();
+            let assignments = assignments();
+            for (at, count) in COUNTS.into_iter().enumerate() {
+                let variable = diagrams.declare([ranks[at], 0, 0], 0, count).unwrap();
+                all.push(diagrams.variable(variable).unwrap());
+                numbers.push(assignments.iter().map(|assignment| assignment[at]).collect());
+            }
+            all.push(diagrams.number(3).unwrap());
+            numbers.push(vec![3; assignments.len()]);
+            for (operation, operands) in steps {
+                let which = operands.map(|index| index.index(all.len()));
+                let operands = which.map(|at| all[at]);
+                let expected: Option<Vec<i128>> = (0..assignments.len())
+                    .map(|row| OPERATIONS[operation].on(which.map(|at| numbers[at][row])))
+                    .collect();
+                let result = diagrams.apply(OPERATIONS[operation], operands);
+                let Some(expected) = expected else { continue };
+                let result = result.unwrap();
+                for (assignment, expected) in assignments.iter().zip(&expected) {
+                    prop_assert_eq!(value(&diagrams, result, assignment), *expected);
+                }
+                for (other, values) in all.iter().zip(&numbers) {
+                    prop_assert_eq!(*other == result, *values == expected);
+                    let mut found: Vec<i128> = (0..assignments.len())
+                        .filter(|row| values[*row] != 0)
+                        .map(|row| expected[row])
+                        .collect();
+                    found.sort_unstable();
+                    found.dedup();
+                    prop_assert_eq!(diagrams.values(result, *other, 1 << 10), Some(found));
+                }
+                all.push(result);
+                numbers.push(expected);
+            }
+        }
+    }
+}
