@@ -10,7 +10,7 @@
 //! warps executed one by one meet.
 
 use super::product_plan::Plan;
-use super::warp::Warp;
+use super::warp::{LANE_BITS, Warp};
 use crate::base::lane::{Lane, LaneMask};
 use crate::case::{Options, Schedule};
 use crate::program::{Inst, InstId, PredId, RegId, Width};
@@ -22,7 +22,6 @@ use std::rc::Rc;
 const WARPS: usize = 10;
 /// Bits of a thread's number where the CTA has one thread.
 pub(crate) const ALONE: usize = 0;
-pub(crate) const LANE_BITS: usize = 5;
 
 /// All threads of a CTA in lockstep.
 #[derive(Debug)]

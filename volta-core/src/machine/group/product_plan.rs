@@ -1,7 +1,7 @@
 //! Where the factors of a matrix product lie that the lanes of a warp multiply.
 
 use super::fragment_layout;
-use super::lockstep::LANE_BITS;
+use super::warp::LANE_BITS;
 use crate::base::lane::Lane;
 use crate::program::matrix::MatrixProduct;
 use crate::value::register::Affine;

@@ -6,6 +6,9 @@ use crate::value::Predicate;
 use crate::value::packed::Cell;
 use crate::value::register::Register;
 
+/// Bits of the number of a lane.
+pub(crate) const LANE_BITS: usize = 5;
+
 /// A warp of a CTA.
 #[derive(Debug, Default)]
 pub(crate) struct Warp {

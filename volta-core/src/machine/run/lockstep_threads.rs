@@ -8,10 +8,10 @@ use crate::machine::exec::access::affine_memory::{Places, sharing_lanes};
 use crate::machine::exec::control_loop::{Active, Converged};
 use crate::machine::exec::threads::Group;
 use crate::machine::group::lockstep::{
-    ALONE, FALLBACK_AFTER, GroupPredicate, InStep, LANE_BITS, Lockstep, common_pc, intern_operand,
+    ALONE, FALLBACK_AFTER, GroupPredicate, InStep, Lockstep, common_pc, intern_operand,
 };
 use crate::machine::group::stop::Stop;
-use crate::machine::group::warp::{Lanes, Warp};
+use crate::machine::group::warp::{LANE_BITS, Lanes, Warp};
 use crate::program::{
     Address, Divides, Inst, InstId, Members, Op, PredId, PredSrc, RegId, Space, Src, Width,
 };
