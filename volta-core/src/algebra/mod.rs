@@ -43,6 +43,7 @@ mod field;
 mod function;
 mod guarded_extremum;
 mod id;
+mod indicator;
 mod indicator_products;
 mod integer;
 mod interner;
