@@ -448,7 +448,7 @@ impl Prover<'_> {
     }
 
     /// `a < b`, that is `b − a > 0`
-    fn less(&mut self, a: TermRef, b: TermRef) -> Result<ConditionId, Stop> {
+    pub(super) fn less(&mut self, a: TermRef, b: TermRef) -> Result<ConditionId, Stop> {
         let (left, right) = (self.defined_class(a)?, self.defined_class(b)?);
         if let Some(less) = left.is_less(&right) {
             return Ok(self.table.known(less));
@@ -467,7 +467,7 @@ impl Prover<'_> {
         Ok(self.table.positive(gap))
     }
 
-    fn equal_to(&mut self, a: TermRef, b: TermRef) -> Result<ConditionId, Stop> {
+    pub(super) fn equal_to(&mut self, a: TermRef, b: TermRef) -> Result<ConditionId, Stop> {
         let (left, right) = (self.defined_class(a)?, self.defined_class(b)?);
         if let Some(equal) = left.is_equal(&right) {
             return Ok(self.table.known(equal));
@@ -585,6 +585,12 @@ impl Table {
             return Some((whole, false));
         }
         Some((add(&negated(&whole), &number(Rational::ONE)), true))
+    }
+
+    /// The sum of leading coefficient 1 of which one is a multiple, and whether by a negative number.
+    pub(super) fn of_any_sign(&mut self, terms: Vec<Term>) -> (PolynomialId, bool) {
+        let (terms, is_negated) = self.oriented(terms);
+        (self.unit_leading(terms, true), is_negated)
     }
 
     /// Divides a sum by its leading coefficient, or by that coefficient's magnitude.

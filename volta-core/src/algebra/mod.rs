@@ -35,6 +35,7 @@ mod chosen_sum;
 mod comparison;
 mod condition;
 mod constant_readings;
+mod decisions;
 mod digest;
 mod equal;
 mod exponent;

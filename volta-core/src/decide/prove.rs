@@ -483,7 +483,13 @@ impl<'s, 'i> ElementProver<'s, 'i> {
                     .get_or_insert_with(|| drawing(Prover::new(ranges(inputs), Tactic::THOROUGH), ration));
                 cases.set_budget(ration.left() / CASES_SHARE);
                 let [first, second] = terms_of(cases, element, analysis);
-                match cases.equal_by_cases(first, second) {
+                let by_decisions = cases.equal_by_decisions(first, second);
+                let split = match by_decisions {
+                    Ok(true) => Ok(Split::Equal),
+                    Ok(false) => cases.equal_by_cases(first, second),
+                    Err(stop) => Err(stop),
+                };
+                match split {
                     Ok(Split::Equal) => {
                         cases.settle_account();
                         learned.proof([reference, opt], inputs, steps_left())
