@@ -428,6 +428,11 @@ impl<'s, 'i> ElementProver<'s, 'i> {
                 return Err(different);
             }
             learned.prover.settle_account();
+            learned.prover.set_budget(steps_left().min(FIRST_STEPS));
+            if let Ok(true) = learned.prover.equal_by_decisions(reference, opt) {
+                return learned.proof([reference, opt], inputs, steps_left());
+            }
+            learned.prover.settle_account();
             if let Some(other) = other.filter(|_| !learned.is_thorough() && !self.needs_more_than_lists) {
                 // What the thorough prover has brought to normal form for one element of a row, it finds again for the
                 // others.
@@ -483,13 +488,7 @@ impl<'s, 'i> ElementProver<'s, 'i> {
                     .get_or_insert_with(|| drawing(Prover::new(ranges(inputs), Tactic::THOROUGH), ration));
                 cases.set_budget(ration.left() / CASES_SHARE);
                 let [first, second] = terms_of(cases, element, analysis);
-                let by_decisions = cases.equal_by_decisions(first, second);
-                let split = match by_decisions {
-                    Ok(true) => Ok(Split::Equal),
-                    Ok(false) => cases.equal_by_cases(first, second),
-                    Err(stop) => Err(stop),
-                };
-                match split {
+                match cases.equal_by_cases(first, second) {
                     Ok(Split::Equal) => {
                         cases.settle_account();
                         learned.proof([reference, opt], inputs, steps_left())
