@@ -224,11 +224,12 @@ impl UnderGuards<'_> {
 fn summands(store: &Store, term: TermId) -> Option<SmallVec<[TermId; 2]>> {
     let View::Apply(op, [a, b, _]) = store.view(term) else { return None };
     let is_number = |term| matches!(store.view(term), View::Constant(_));
-    match op {
-        TermOp::Add | TermOp::Sub => Some(SmallVec::from_slice(&[a, b])),
-        TermOp::Mul | TermOp::Mod if is_number(b) => Some(SmallVec::from_slice(&[a])),
-        TermOp::Mul if is_number(a) => Some(SmallVec::from_slice(&[b])),
-        _ => None,
+    if matches!(op, TermOp::Add | TermOp::Sub) {
+        Some(SmallVec::from_slice(&[a, b]))
+    } else if matches!(op, TermOp::Mul | TermOp::Mod) && is_number(b) {
+        Some(SmallVec::from_slice(&[a]))
+    } else {
+        (op == TermOp::Mul && is_number(a)).then(|| SmallVec::from_slice(&[b]))
     }
 }
 
