@@ -22,6 +22,7 @@ use crate::term::{
     Congruence, Count, Counts, Imported, InputId, Store, TermId, TermKind, TermOp, depends_on,
 };
 use crate::verdict::{Fault, FaultKind, Site};
+use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -668,7 +669,7 @@ impl Ended<'_> {
 /// The number of places of stores that follow one another without a gap: each is behind as many as are written of those
 /// before it.
 fn chained(first: i128, known: &[(u64, OutputValue)], placed: &[Placed<'_>]) -> Option<Count> {
-    let mut by_place: BTreeMap<&Count, &Placed<'_>> = BTreeMap::new();
+    let mut by_place: FxHashMap<&Count, &Placed<'_>> = FxHashMap::default();
     for placed in placed {
         if by_place.insert(&placed.place, placed).is_some() {
             return None;

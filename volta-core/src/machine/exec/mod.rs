@@ -34,6 +34,7 @@ mod known;
 mod known_words;
 mod left_out;
 mod lock;
+mod lookup;
 mod matrix;
 mod matrix_element;
 mod matrix_terms;
