@@ -248,6 +248,13 @@ fn many_small_ctas_take_little_memory() {
 fn loops_without_end_end_at_a_limit() {
     let launch = Launch { options: "max_instructions = 100000", ..WARP };
     says(&verify("loop", &kernel("L: bra L;"), None, &launch), 1, "a loop does not end by itself");
+    // What grows has never the same state, however long it may take.
+    let grows = "ld.global.f32 %f2, [%rd4];\nL: ld.global.f32 %f3, [%rd4]; add.f32 %f2, %f2, %f3;\n";
+    let endless = kernel(&format!("{grows} bra L;"));
+    says(&verify("grows", &endless, None, &WARP), 1, "no branch leads out of it");
+    let counts = "add.u32 %r2, %r2, 1; setp.eq.u32 %p1, %r2, 0; @%p1 bra M; bra L;\nM: ret;";
+    let may_end = kernel(&format!("mov.u32 %r2, 1;\n{grows} {counts}"));
+    says(&verify("may-end", &may_end, None, &launch), 1, "max_instructions");
     // With the limits that everybody has.
     let block = Launch { shape: "[1024]", block: "1024", grid: "1", options: "" };
     says(&verify("barriers", &kernel("L: bar.sync 0; bra L;"), None, &block), 1, "a loop does not end");

@@ -23,8 +23,6 @@ use rustc_hash::FxHashSet;
 
 /// Conditions nested deeper than this are not looked at.
 const MAX_CONDITION_DEPTH: u32 = 200;
-/// Conditions that are joined deeper than this have indicators of their own.
-const MAX_JOINED: u32 = 8;
 
 impl Prover<'_> {
     /// A resolved argument, with literals read as numbers.
@@ -330,84 +328,6 @@ impl Prover<'_> {
         Ok(self.table.choice_atom(condition, &when_true, &when_false))
     }
 
-    /// A choice between indicators of which one is a number, as one indicator: `c ? 1 : [d]` is `[c ∨ d]`.
-    fn joined_indicators(
-        &mut self,
-        condition: &ConditionId,
-        arms: [&[Term]; 2],
-    ) -> Result<Option<Vec<Term>>, Stop> {
-        if !self.tactic.indicators {
-            return Ok(None);
-        }
-        let [Some(then), Some(otherwise)] = arms.map(|arm| self.indicated(arm)) else { return Ok(None) };
-        let known = |prover: &Self, of: &ConditionId| match prover.table.conditions.get(of) {
-            Condition::Known(holds) => Some(*holds),
-            Condition::Positive(_)
-            | Condition::Zero(_)
-            | Condition::Not(_)
-            | Condition::And(..)
-            | Condition::Xor(..) => None,
-        };
-        let not = self.table.not(condition.clone());
-        let joined = match (known(self, &then), known(self, &otherwise)) {
-            (Some(true), _) => self.table.or(condition.clone(), otherwise),
-            (Some(false), _) => self.table.and(not, otherwise),
-            (None, Some(true)) => self.table.or(not, then),
-            (None, Some(false)) => self.table.and(condition.clone(), then),
-            (None, None) => return Ok(None),
-        };
-        self.indicator(&joined, 0).map(Some)
-    }
-
-    /// The condition of which a sum is known to be the indicator.
-    fn indicated(&mut self, terms: &[Term]) -> Option<ConditionId> {
-        let id = self.table.polynomial(terms);
-        if let Some(known) = self.forms.indicated.get(&id) {
-            return Some(known.clone());
-        }
-        let number = as_number(terms)?;
-        (number.is_zero() || number.is_one()).then(|| self.table.known(number.is_one()))
-    }
-
-    /// 1 where a condition holds, else 0. Conditions that are joined are products of others, `[c ∧ d] = [c]·[d]`.
-    pub(super) fn indicator(&mut self, condition: &ConditionId, depth: u32) -> Result<Vec<Term>, Stop> {
-        let form = self.indicator_anew(condition, depth)?;
-        let id = self.table.polynomial(&form);
-        self.forms.indicated.entry(id).or_insert_with(|| condition.clone());
-        Ok(form)
-    }
-
-    fn indicator_anew(&mut self, condition: &ConditionId, depth: u32) -> Result<Vec<Term>, Stop> {
-        self.charge(1)?;
-        let inverse = |own: &[Term]| add(&number(Rational::ONE), &negated(own));
-        match self.table.conditions.get(condition).clone() {
-            Condition::Known(holds) => return Ok(number(Rational::from_integer(holds.into()))),
-            Condition::Not(inner) => return Ok(inverse(&self.indicator(&inner, depth)?)),
-            Condition::Positive(_) | Condition::Zero(_) => {
-                if let Some((digit, where_one)) = self.table.digit_compared(condition) {
-                    return Ok(if where_one { digit } else { inverse(&digit) });
-                }
-            }
-            Condition::And(a, b) | Condition::Xor(a, b) if depth < MAX_JOINED => {
-                let [a, b] = [self.indicator(&a, depth + 1)?, self.indicator(&b, depth + 1)?];
-                if a.len() * b.len() <= self.tactic.short_product {
-                    let both = self.multiply(&a, &b)?;
-                    return Ok(match self.table.conditions.get(condition) {
-                        Condition::Xor(..) => add(&add(&a, &b), &times_number(&both, &-&Rational::TWO)),
-                        Condition::Known(_)
-                        | Condition::Not(_)
-                        | Condition::Positive(_)
-                        | Condition::Zero(_)
-                        | Condition::And(..) => both,
-                    });
-                }
-            }
-            Condition::And(..) | Condition::Xor(..) => {}
-        }
-        let one = self.table.polynomial(&number(Rational::ONE));
-        Ok(self.table.atom_term(Atom::Select(condition.clone(), one, PolynomialId::ZERO)))
-    }
-
     /// A choice as one of its arms times a power of two, `p < q ? b·2^(k·(q − p)) : b = b·2^(k·(m − p))` if some
     /// term `m` is the larger of `p` and `q`: sums that were merged by choices become one sum under a scale, whose
     /// form need not be known yet. If an infinity decides the choice, it is the chosen arm.
@@ -528,7 +448,7 @@ impl Prover<'_> {
     }
 
     /// `a < b`, that is `b − a > 0`
-    fn less(&mut self, a: TermRef, b: TermRef) -> Result<ConditionId, Stop> {
+    pub(super) fn less(&mut self, a: TermRef, b: TermRef) -> Result<ConditionId, Stop> {
         let (left, right) = (self.defined_class(a)?, self.defined_class(b)?);
         if let Some(less) = left.is_less(&right) {
             return Ok(self.table.known(less));
@@ -541,10 +461,13 @@ impl Prover<'_> {
         if signs.within(Signs::NEGATIVE | Signs::ZERO) {
             return Ok(self.table.known(false));
         }
+        if let Some(any) = self.is_any_counted(&gap)? {
+            return Ok(any);
+        }
         Ok(self.table.positive(gap))
     }
 
-    fn equal_to(&mut self, a: TermRef, b: TermRef) -> Result<ConditionId, Stop> {
+    pub(super) fn equal_to(&mut self, a: TermRef, b: TermRef) -> Result<ConditionId, Stop> {
         let (left, right) = (self.defined_class(a)?, self.defined_class(b)?);
         if let Some(equal) = left.is_equal(&right) {
             return Ok(self.table.known(equal));
@@ -556,6 +479,11 @@ impl Prover<'_> {
         }
         if signs == Signs::ZERO || signs.excludes_zero() {
             return Ok(self.table.known(signs == Signs::ZERO));
+        }
+        for count in [gap.clone(), negated(&gap)] {
+            if let Some(any) = self.is_any_counted(&count)? {
+                return Ok(self.table.not(any));
+            }
         }
         Ok(self.table.zero(gap))
     }
@@ -659,6 +587,12 @@ impl Table {
         Some((add(&negated(&whole), &number(Rational::ONE)), true))
     }
 
+    /// The sum of leading coefficient 1 of which one is a multiple, and whether by a negative number.
+    pub(super) fn of_any_sign(&mut self, terms: Vec<Term>) -> (PolynomialId, bool) {
+        let (terms, is_negated) = self.oriented(terms);
+        (self.unit_leading(terms, true), is_negated)
+    }
+
     /// Divides a sum by its leading coefficient, or by that coefficient's magnitude.
     fn unit_leading(&mut self, terms: Vec<Term>, keep_sign: bool) -> PolynomialId {
         let Some(leading) = self.leading(&terms) else { return PolynomialId::ZERO };
@@ -669,7 +603,7 @@ impl Table {
     }
 
     /// The integer in {0, 1} that a condition compares, and whether the condition holds where it is 1.
-    fn digit_compared(&self, condition: &ConditionId) -> Option<(Vec<Term>, bool)> {
+    pub(super) fn digit_compared(&self, condition: &ConditionId) -> Option<(Vec<Term>, bool)> {
         let (compared, where_zero) = match self.conditions.get(condition) {
             Condition::Zero(compared) => (*compared, true),
             Condition::Positive(compared) => (*compared, false),
@@ -700,7 +634,7 @@ impl Table {
         within && self.signs_of(sum).within(signs)
     }
 
-    fn known(&mut self, value: bool) -> ConditionId {
+    pub(super) fn known(&mut self, value: bool) -> ConditionId {
         self.intern_condition(Condition::Known(value))
     }
 }

@@ -33,23 +33,7 @@ impl Table {
             return bounds;
         }
         let of_terms: Vec<_> = terms.iter().map(|term| self.indicators(term.key)).collect();
-        // Indicators that occur in one product are in one group, named by the first of them.
-        let mut groups: FxHashMap<AtomId, Vec<AtomId>> = FxHashMap::default();
-        let mut group_of: FxHashMap<AtomId, AtomId> = FxHashMap::default();
-        for product in of_terms.iter().flatten().filter(|product| product.len() > 1) {
-            let mut all: Vec<AtomId> = Vec::new();
-            for atom in product {
-                let old = group_of.get(atom).and_then(|group| groups.remove(group));
-                // Of a group that is already taken, nothing is left.
-                let is_new = !group_of.contains_key(atom);
-                all.extend(old.into_iter().flatten().chain(is_new.then_some(*atom)));
-            }
-            let Some(first) = all.first().copied() else { continue };
-            for atom in &all {
-                group_of.insert(*atom, first);
-            }
-            groups.insert(first, all);
-        }
+        let (groups, group_of) = grouped(&of_terms);
         let mut of_groups: FxHashMap<AtomId, Vec<usize>> = FxHashMap::default();
         for (at, product) in of_terms.iter().enumerate() {
             let group = product.as_ref().and_then(|product| group_of.get(&product[0]));
@@ -90,4 +74,46 @@ impl Table {
         });
         bounds
     }
+
+    /// The parts of a sum that have no indicator in common with one another; terms that are no products of indicators are
+    /// parts of their own.
+    pub(super) fn parts_of_count(&self, terms: &[Term]) -> Vec<Vec<Term>> {
+        let of_terms: Vec<_> = terms.iter().map(|term| self.indicators(term.key)).collect();
+        let (_, group_of) = grouped(&of_terms);
+        let mut parts: Vec<Vec<Term>> = Vec::new();
+        let mut places: FxHashMap<AtomId, usize> = FxHashMap::default();
+        for (term, product) in terms.iter().zip(&of_terms) {
+            let group = product.as_ref().and_then(|product| group_of.get(&product[0]));
+            let place = group.map_or(parts.len(), |group| *places.entry(*group).or_insert(parts.len()));
+            if place == parts.len() {
+                parts.push(Vec::new());
+            }
+            parts[place].push(term.clone());
+        }
+        parts
+    }
+}
+
+/// Indicators that occur in one product, by the first of them, and the group of each.
+#[expect(clippy::type_complexity)]
+fn grouped(
+    of_terms: &[Option<SmallVec<[AtomId; 4]>>],
+) -> (FxHashMap<AtomId, Vec<AtomId>>, FxHashMap<AtomId, AtomId>) {
+    let mut groups: FxHashMap<AtomId, Vec<AtomId>> = FxHashMap::default();
+    let mut group_of: FxHashMap<AtomId, AtomId> = FxHashMap::default();
+    for product in of_terms.iter().flatten().filter(|product| product.len() > 1) {
+        let mut all: Vec<AtomId> = Vec::new();
+        for atom in product {
+            let old = group_of.get(atom).and_then(|group| groups.remove(group));
+            // Of a group that is already taken, nothing is left.
+            let is_new = !group_of.contains_key(atom);
+            all.extend(old.into_iter().flatten().chain(is_new.then_some(*atom)));
+        }
+        let Some(first) = all.first().copied() else { continue };
+        for atom in &all {
+            group_of.insert(*atom, first);
+        }
+        groups.insert(first, all);
+    }
+    (groups, group_of)
 }

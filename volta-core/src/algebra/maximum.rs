@@ -136,6 +136,9 @@ impl Prover<'_> {
     /// The maximum of arms that are not maxima. `sums` tells whether sums of maxima were distributed.
     fn maximum_of_flat(&mut self, flat: Vec<Vec<Term>>, sums: bool) -> Result<Vec<Term>, Stop> {
         let mut arms = self.table.distinct(flat);
+        if let Some(any) = self.largest_indicator(&arms)? {
+            return Ok(any);
+        }
         if sums {
             self.drop_between(&mut arms)?;
         }

@@ -383,7 +383,7 @@ impl Table {
     }
 
     /// Whether some input holds integers, or some choice is between integers.
-    fn has_integers(&self) -> bool {
+    pub(super) fn has_integers(&self) -> bool {
         self.counts || self.integers.iter().any(Option::is_some)
     }
 }

@@ -61,6 +61,10 @@ impl<'s> Terms<'s> {
         }) as u32
     }
 
+    pub(super) fn store(&self, at: TermRef) -> &'s Store {
+        self.stores[at.store as usize].0
+    }
+
     pub(super) fn view(&self, at: TermRef) -> View<'s> {
         self.stores[at.store as usize].0.view(at.term)
     }

@@ -97,12 +97,19 @@ pub(super) fn are_of_one_row(stores: &[&Store], roots: &[Vec<TermId>]) -> bool {
     is_short(0) && is_short(1)
 }
 
-/// Elements of fewer terms are proved as fast by their normal forms.
+/// Elements of fewer terms are proved as fast by their normal forms; and so are those of fewer choices.
 const MIN_TERMS: usize = 1 << 13;
+const MIN_CHOICES: usize = 1 << 8;
 
-/// Where fewer of the terms (one in this many) are powers of two, most are sums of products, which are compared as
-/// quickly as lists.
+/// Where fewer of the terms (one in this many) are powers of two or choices, most are sums of products, which are
+/// compared as quickly as lists.
 const POWERS_SHARE: usize = 16;
+
+/// Whether terms of an operation are compared by numbers sooner than by normal forms: sums of powers and of choices are
+/// long where they are multiplied out.
+fn is_compared(op: TermOp) -> bool {
+    matches!(op, TermOp::Exp2 | TermOp::Select)
+}
 
 /// Those of some long elements that are the same sums and extremes of the same operands on both sides: the optimized
 /// kernel has the reference's value wherever that has one. Also returns the steps taken.
@@ -115,8 +122,8 @@ pub(super) fn same(all: All<'_, '_>, positions: &[usize]) -> (FxHashSet<usize>, 
     for (sides, members) in groups.into_iter().take(MAX_GROUPS) {
         let ElementPair { reference: (reference, _), opt: (opt, _) } = all.elements[members[0]];
         let stores = [reference, opt];
-        let has_powers = |store: &Store| (0..store.len()).any(|at| store.node_ref(at).op() == TermOp::Exp2);
-        if stores.iter().any(|store| store.len() < MIN_TERMS / Lane::COUNT || !has_powers(store)) {
+        let has_such = |store: &Store| (0..store.len()).any(|at| is_compared(store.node_ref(at).op()));
+        if stores.iter().any(|store| store.len() < MIN_CHOICES / Lane::COUNT || !has_such(store)) {
             continue;
         }
         if all.options.budgets.deadline.check().is_err() {
@@ -130,9 +137,12 @@ pub(super) fn same(all: All<'_, '_>, positions: &[usize]) -> (FxHashSet<usize>, 
         let (Some(first), Some(second)) = (census(0), census(1)) else { continue };
         let censuses = [first, second];
         let pays = |side: usize| {
-            let is_power = |term: &TermId| stores[side].op(*term) == Some(TermOp::Exp2);
-            let (all, powers) = (censuses[side].len(), censuses[side].terms().filter(is_power).count());
-            all >= MIN_TERMS && powers * POWERS_SHARE >= all
+            let count = |of: TermOp| {
+                let is_such = |term: &TermId| stores[side].op(*term) == Some(of);
+                censuses[side].terms().filter(is_such).count()
+            };
+            let (all, powers, choices) = (censuses[side].len(), count(TermOp::Exp2), count(TermOp::Select));
+            (all >= MIN_TERMS || choices >= MIN_CHOICES) && (powers + choices) * POWERS_SHARE >= all
         };
         if !pays(0) || !pays(1) {
             continue;

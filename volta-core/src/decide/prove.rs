@@ -428,6 +428,11 @@ impl<'s, 'i> ElementProver<'s, 'i> {
                 return Err(different);
             }
             learned.prover.settle_account();
+            learned.prover.set_budget(steps_left().min(FIRST_STEPS));
+            if let Ok(true) = learned.prover.equal_by_decisions(reference, opt) {
+                return learned.proof([reference, opt], inputs, steps_left());
+            }
+            learned.prover.settle_account();
             if let Some(other) = other.filter(|_| !learned.is_thorough() && !self.needs_more_than_lists) {
                 // What the thorough prover has brought to normal form for one element of a row, it finds again for the
                 // others.

@@ -3,8 +3,6 @@
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::rc::Rc;
 
 use super::{Congruence, Kind, Predicate, Product, Store, Sum, TermId, TermKind, TermOp, View};
@@ -14,10 +12,11 @@ use crate::base::index::InstId;
 pub(crate) type Part = SmallVec<[TermId; 2]>;
 
 /// An integer: a constant and multiples of parts.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Count {
     pub(crate) constant: i128,
-    parts: BTreeMap<Part, i128>,
+    /// In ascending order, each once and none 0 times.
+    parts: Vec<(Part, i64)>,
 }
 
 /// The most parts of all integers together.
@@ -25,14 +24,41 @@ const MOST_PARTS: usize = 1 << 23;
 /// The most conditions of a part.
 const MOST_FACTORS: usize = 16;
 
+/// A factor of a part; `None` beyond the numbers that are represented.
+fn factor_of(number: i128) -> Option<i64> {
+    number.try_into().ok()
+}
+
 impl Count {
     /// A number.
     pub(crate) fn number(constant: i128) -> Count {
-        Count { constant, parts: BTreeMap::new() }
+        Count { constant, parts: Vec::new() }
     }
 
     fn unknown(term: TermId) -> Count {
-        Count { constant: 0, parts: BTreeMap::from([(Part::from_slice(&[term]), 1)]) }
+        Count { constant: 0, parts: vec![(Part::from_slice(&[term]), 1)] }
+    }
+
+    /// The sum of a constant and multiples of parts in any order; `None` beyond the numbers that are represented.
+    fn sum(mut constant: i128, mut parts: Vec<(Part, i64)>) -> Option<Count> {
+        parts.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        let mut kept: Vec<(Part, i64)> = Vec::with_capacity(parts.len());
+        for (part, factor) in parts {
+            if part.is_empty() {
+                constant = constant.checked_add(factor.into())?;
+                continue;
+            }
+            match kept.last_mut().filter(|(last, _)| *last == part) {
+                Some((_, held)) => *held = held.checked_add(factor)?,
+                None => {
+                    kept.pop_if(|(_, factor)| *factor == 0);
+                    kept.push((part, factor));
+                }
+            }
+        }
+        kept.pop_if(|(_, factor)| *factor == 0);
+        kept.shrink_to_fit();
+        Some(Count { constant, parts: kept })
     }
 
     /// The number, if no condition decides it.
@@ -42,17 +68,33 @@ impl Count {
 
     /// The parts that are not the constant, each with its factor.
     pub(crate) fn parts(&self) -> impl Iterator<Item = (&Part, i128)> {
-        self.parts.iter().map(|(part, factor)| (part, *factor))
+        self.parts.iter().map(|(part, factor)| (part, i128::from(*factor)))
     }
 
     /// `self + by · other`; `None` beyond the numbers that are represented.
     pub(crate) fn plus(&self, other: &Count, by: i128) -> Option<Count> {
-        let mut sum = self.clone();
-        sum.constant = sum.constant.checked_add(other.constant.checked_mul(by)?)?;
-        for (part, factor) in &other.parts {
-            sum.add(part.clone(), factor.checked_mul(by)?)?;
+        let constant = self.constant.checked_add(other.constant.checked_mul(by)?)?;
+        if by == 0 || other.parts.is_empty() {
+            return Some(Count { constant, parts: self.parts.clone() });
         }
-        Some(sum)
+        let mut parts = Vec::with_capacity(self.parts.len() + other.parts.len());
+        let mut own = self.parts.iter().peekable();
+        for (part, factor) in &other.parts {
+            let factor = factor_of(i128::from(*factor).checked_mul(by)?)?;
+            while let Some(before) = own.next_if(|(own, _)| own < part) {
+                parts.push(before.clone());
+            }
+            let sum = match own.next_if(|(own, _)| own == part) {
+                Some((_, held)) => held.checked_add(factor)?,
+                None => factor,
+            };
+            if sum != 0 {
+                parts.push((part.clone(), sum));
+            }
+        }
+        parts.extend(own.cloned());
+        parts.shrink_to_fit();
+        Some(Count { constant, parts })
     }
 
     /// Adds a multiple of a part; `None` beyond the numbers that are represented.
@@ -61,15 +103,20 @@ impl Count {
             self.constant = self.constant.checked_add(factor)?;
             return Some(());
         }
-        match self.parts.entry(part) {
-            Entry::Vacant(place) if factor != 0 => {
-                place.insert(factor);
-            }
-            Entry::Vacant(_) => {}
-            Entry::Occupied(mut held) => {
-                *held.get_mut() = held.get().checked_add(factor)?;
-                if *held.get() == 0 {
-                    held.remove();
+        let factor = factor_of(factor)?;
+        // Parts mostly come in order.
+        let place = match self.parts.last() {
+            Some((last, _)) if *last >= part => self.parts.binary_search_by(|(own, _)| own.cmp(&part)),
+            _ => Err(self.parts.len()),
+        };
+        match place {
+            Err(_) if factor == 0 => {}
+            Err(place) => self.parts.insert(place, (part, factor)),
+            Ok(place) => {
+                let held = &mut self.parts[place].1;
+                *held = held.checked_add(factor)?;
+                if *held == 0 {
+                    self.parts.remove(place);
                 }
             }
         }
@@ -81,42 +128,49 @@ impl Count {
         if let Some(number) = conditions.as_number() {
             return Count::default().plus(self, number);
         }
-        let one = (Part::new(), self.constant);
-        let left = self.parts.iter().map(|(part, factor)| (part.clone(), *factor)).chain([one]);
-        let mut product = Count::default();
-        for (part, factor) in left {
-            let one = (Part::new(), conditions.constant);
-            let right = conditions.parts.iter().map(|(part, factor)| (part.clone(), *factor)).chain([one]);
-            for (other, by) in right {
+        if let Some(number) = self.as_number() {
+            return Count::default().plus(conditions, number);
+        }
+        if (self.parts.len() + 1) * (conditions.parts.len() + 1) > MOST_PARTS {
+            return None;
+        }
+        let (mut parts, constant) = (Vec::new(), self.constant.checked_mul(conditions.constant)?);
+        let with_constant = |of: &Count| {
+            let constant = (of.constant != 0).then(|| Some((Part::new(), factor_of(of.constant)?)));
+            of.parts.iter().cloned().map(Some).chain(constant).collect::<Option<Vec<_>>>()
+        };
+        let right = with_constant(conditions)?;
+        for (part, factor) in with_constant(self)? {
+            for (other, by) in &right {
                 let mut both = part.clone();
-                both.extend(other);
+                both.extend_from_slice(other);
                 both.sort_unstable();
                 both.dedup();
-                if both.len() > MOST_FACTORS || product.parts.len() > MOST_PARTS {
+                if both.len() > MOST_FACTORS {
                     return None;
                 }
-                product.add(both, factor.checked_mul(by)?)?;
+                if !both.is_empty() {
+                    parts.push((both, factor.checked_mul(*by)?));
+                }
             }
         }
-        Some(product)
+        Count::sum(constant, parts)
     }
 
     /// The same where some conditions are known.
     pub(crate) fn under(&self, known: impl Fn(TermId) -> Option<bool>) -> Option<Count> {
-        let mut out = Count::number(self.constant);
-        for (part, factor) in &self.parts {
-            if part.iter().any(|term| known(*term) == Some(false)) {
-                continue;
-            }
-            out.add(part.iter().copied().filter(|term| known(*term).is_none()).collect(), *factor)?;
-        }
-        Some(out)
+        let holds = |(part, factor): &(Part, i64)| {
+            let is_none = part.iter().any(|term| known(*term) == Some(false));
+            let open = || part.iter().copied().filter(|term| known(*term).is_none()).collect();
+            (!is_none).then(|| (open(), *factor))
+        };
+        Count::sum(self.constant, self.parts.iter().filter_map(holds).collect())
     }
 
     /// The quotient by a number that divides all of it.
     pub(crate) fn over(&self, divisor: i128) -> Option<Count> {
         let divide = |number: i128| (number % divisor == 0).then_some(number / divisor);
-        let parts = self.parts.iter().map(|(part, factor)| Some((part.clone(), divide(*factor)?)));
+        let parts = self.parts().map(|(part, factor)| Some((part.clone(), factor_of(divide(factor)?)?)));
         Some(Count { constant: divide(self.constant)?, parts: parts.collect::<Option<_>>()? })
     }
 
@@ -131,14 +185,14 @@ impl Count {
     }
 
     fn bound(&self, counts: impl Fn(i128) -> bool) -> Option<i128> {
-        let factors = self.parts.values().filter(|factor| counts(**factor));
-        factors.copied().try_fold(self.constant, i128::checked_add)
+        let factors = self.parts().map(|(_, factor)| factor).filter(|factor| counts(*factor));
+        factors.into_iter().try_fold(self.constant, i128::checked_add)
     }
 
     /// Whether it consists of conditions alone.
     fn is_of_conditions(&self, store: &Store) -> bool {
         let is_condition = |term: &TermId| store.op(*term).is_some_and(TermOp::is_condition);
-        self.parts.keys().all(|part| part.iter().all(is_condition))
+        self.parts.iter().all(|(part, _)| part.iter().all(is_condition))
     }
 }
 
@@ -182,11 +236,17 @@ impl Counts {
                     continue;
                 }
             }
-            let count = self.computed(store, congruence, next).filter(|count| {
-                self.parts += count.parts.len();
-                self.parts <= MOST_PARTS
-            });
-            self.known.insert(next, count.map(Rc::new));
+            let count = match self.same_operand(store, next) {
+                Some(same) => self.known.get(&same).cloned().flatten(),
+                None => {
+                    let count = self.computed(store, congruence, next).filter(|count| {
+                        self.parts += count.parts.len();
+                        self.parts <= MOST_PARTS
+                    });
+                    count.map(Rc::new)
+                }
+            };
+            self.known.insert(next, count);
             work.pop();
         }
         self.known.get(&term).cloned().flatten()
@@ -211,6 +271,36 @@ impl Counts {
                 | TermOp::LessEqual
         );
         is_followed.then(|| operands[..op.arity()].iter().copied().collect())
+    }
+
+    /// The operand that an integer does not differ from: what does not wrap around, times 1, and with 0 added.
+    fn same_operand(&self, store: &Store, term: TermId) -> Option<TermId> {
+        let View::Apply(op, [a, b, _]) = store.view(term) else { return None };
+        let is = |operand: TermId, number: i128| {
+            self.operand(operand).and_then(Count::as_number).is_some_and(|own| own == number)
+        };
+        match op.kind() {
+            Kind::Sum(Sum::Add) if is(a, 0) => Some(b),
+            Kind::Sum(Sum::Add | Sum::Sub) if is(b, 0) => Some(a),
+            Kind::Product(Product::Mul) if is(a, 1) => Some(b),
+            Kind::Product(Product::Mul) if is(b, 1) => Some(a),
+            Kind::Piecewise(super::Piecewise::Mod) if self.is_within(store, a, b) => Some(a),
+            Kind::Sum(_)
+            | Kind::Product(_)
+            | Kind::Exponential
+            | Kind::Function(_)
+            | Kind::Piecewise(_)
+            | Kind::Condition(_)
+            | Kind::Ieee => None,
+        }
+    }
+
+    /// Whether a number of conditions is less than what it is taken modulo.
+    fn is_within(&self, store: &Store, number: TermId, modulus: TermId) -> bool {
+        let modulus = self.operand(modulus).and_then(Count::as_number);
+        let Some((count, modulus)) = self.operand(number).zip(modulus) else { return false };
+        let lies_in = || Some(count.least()? >= 0 && count.most()? < modulus);
+        count.is_of_conditions(store) && lies_in() == Some(true)
     }
 
     fn operand(&self, term: TermId) -> Option<&Count> {
@@ -244,10 +334,8 @@ impl Counts {
                 then.plus(otherwise, -1)?.times(condition)?.plus(otherwise, 1)
             }
             Kind::Piecewise(super::Piecewise::Mod) => {
-                let (count, modulus) = (self.operand(a)?, self.operand(b)?.as_number());
-                let lies_in = |modulus| Some(count.least()? >= 0 && count.most()? < modulus);
-                let is_itself = count.is_of_conditions(store) && modulus.and_then(lies_in) == Some(true);
-                Some(if is_itself { count.clone() } else { Count::unknown(term) })
+                // What does not wrap around is its operand.
+                self.operand(a).zip(self.operand(b)).map(|_| Count::unknown(term))
             }
             Kind::Condition(predicate) => match predicate {
                 Predicate::And => self.operand(a)?.times(self.operand(b)?),

@@ -5,13 +5,14 @@
 //! holds for all inputs, and some assignments may belong to none.
 
 use super::congruence::Congruence;
-use super::diagram::{Diagram, Diagrams, Operation, Rank};
+use super::diagram::{Diagram, Diagrams, Operation, Rank, Variable};
 use super::id::TermId;
 use super::info::{FunctionInfo, Kind, Piecewise, Predicate, Product, Sum, TermOp};
 use super::node::{Store, View};
 use crate::number::Rational;
-use crate::number::interval::{Function, Towards};
+use crate::number::interval::{Function as RealFunction, Towards};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::hash::Hash;
 
 /// An integer of an input is a variable if it has at most so many values.
 const MAX_VALUES: i128 = 64;
@@ -22,29 +23,68 @@ const MAX_TERMS: usize = 64;
 /// At most so many terms are known to be functions, or to be none.
 const MAX_KNOWN: usize = 1 << 18;
 
-/// The functions that terms of one store are.
-#[derive(Debug, Default)]
-pub struct Decisions {
+/// Where the terms come from that are functions of what decides them.
+pub trait Deciding {
+    /// A term.
+    type Term: Copy + Eq + Hash;
+
+    /// The store of a term, and its id there.
+    fn place(&self, term: Self::Term) -> (&Store, TermId);
+
+    /// An operand of a term.
+    fn operand(&self, of: Self::Term, operand: TermId) -> Self::Term;
+
+    /// The condition that the first of two terms, of which one is no function, is less, equal or greater, where these are
+    /// wanted.
+    fn compared(
+        &mut self,
+        diagrams: &mut Diagrams,
+        terms: [Self::Term; 2],
+        wanted: [bool; 3],
+    ) -> Option<Diagram>;
+
+    /// The number by which a term is known that is neither an integer nor a condition that is decided, at least
+    /// [`OPAQUE`].
+    fn opaque(&mut self, term: Self::Term) -> Option<i128>;
+}
+
+/// Numbers from here on stand for values that are chosen, and nothing else is known of.
+pub const OPAQUE: i128 = 1 << 100;
+
+/// A term as a function of what decides it.
+#[derive(Clone, Copy, Debug)]
+struct Function {
+    diagram: Diagram,
+    /// Whether its values are numbers and not [opaque](OPAQUE).
+    is_number: bool,
+}
+
+/// The functions that terms are.
+#[derive(Clone, Debug)]
+pub struct Functions<T> {
     /// The functions.
     pub diagrams: Diagrams,
     /// Those of terms, `None` where a term is none.
-    known: FxHashMap<TermId, Option<Diagram>>,
-    /// Of which two terms the first is less (0), equal (1) or greater (2).
-    orders: FxHashMap<[TermId; 2], Diagram>,
+    known: FxHashMap<T, Option<Function>>,
 }
 
-impl Decisions {
+impl<T> Default for Functions<T> {
+    fn default() -> Functions<T> {
+        Functions { diagrams: Diagrams::default(), known: FxHashMap::default() }
+    }
+}
+
+impl<T: Copy + Eq + Hash> Functions<T> {
     /// Memory in bytes.
     pub fn bytes(&self) -> u64 {
-        let terms = self.known.capacity() + 2 * self.orders.capacity();
-        self.diagrams.bytes() + (2 * terms * size_of::<TermId>()) as u64
+        self.diagrams.bytes() + (4 * self.known.capacity() * size_of::<TermId>()) as u64
     }
 
-    /// The function that an integer or a condition is; `None` if it is none of few values, or a large one.
+    /// The function that a term is; `None` if it is none of few values, or a large one.
     ///
     /// # Cost
     /// Visits each term once, and takes what the sizes of diagrams bound.
-    pub fn of(&mut self, store: &Store, congruence: &mut Congruence, root: TermId) -> Option<Diagram> {
+    pub fn of(&mut self, by: &mut impl Deciding<Term = T>, root: T) -> Option<Diagram> {
         let mut stack = vec![root];
         while let Some(&term) = stack.last() {
             if self.known.contains_key(&term) {
@@ -55,40 +95,87 @@ impl Decisions {
                 return None;
             }
             let before = stack.len();
-            if let View::Apply(op, operands) = store.view(term)
+            let (store, id) = by.place(term);
+            if let View::Apply(op, operands) = store.view(id)
                 && is_of_integers(op)
             {
-                let below = &operands[..op.arity()];
-                stack.extend(below.iter().filter(|operand| !self.known.contains_key(operand)));
+                let below = operands[..op.arity()].iter().map(|operand| by.operand(term, *operand));
+                stack.extend(below.filter(|operand| !self.known.contains_key(operand)));
             }
             if stack.len() == before {
-                let found = self.anew(store, congruence, term);
+                let found = self.anew(by, term);
                 self.known.insert(term, found);
                 stack.pop();
             }
         }
-        self.known.get(&root).copied().flatten()
+        self.chosen(by, root).map(|function| function.diagram)
     }
 
-    /// Like [`Decisions::of`], where those of the operands are known.
-    fn anew(&mut self, store: &Store, congruence: &mut Congruence, term: TermId) -> Option<Diagram> {
-        let (op, operands) = match store.view(term) {
+    /// A term that may be chosen: its function, or what it is known by.
+    fn chosen(&mut self, by: &mut impl Deciding<Term = T>, term: T) -> Option<Function> {
+        if let Some(function) = self.known.get(&term).copied().flatten() {
+            return Some(function);
+        }
+        let value = by.opaque(term)?;
+        let function = Function { diagram: self.diagrams.number(value)?, is_number: value < OPAQUE };
+        self.known.insert(term, Some(function));
+        Some(function)
+    }
+
+    /// The diagram of a term, if it is known, and its values are numbers.
+    fn number(&self, term: T) -> Option<Diagram> {
+        let function = self.known.get(&term).copied().flatten()?;
+        function.is_number.then_some(function.diagram)
+    }
+
+    /// Like [`Functions::of`], where those of the operands are known.
+    fn anew(&mut self, by: &mut impl Deciding<Term = T>, term: T) -> Option<Function> {
+        let (store, id) = by.place(term);
+        let (op, ids) = match store.view(id) {
             View::Constant(constant) => {
                 let number = constant.exact.finite().filter(|value| value.is_integer())?;
                 let is_modulus = *number == Rational::power_of_two(64);
                 let number = number.to_i64().map(i128::from).or(is_modulus.then_some(1 << 64))?;
-                return self.diagrams.number(number);
+                return Some(Function { diagram: self.diagrams.number(number)?, is_number: true });
             }
             View::Input { input, element } => {
                 let integers = store.integers(input).filter(|of| of.count() <= MAX_VALUES)?;
                 let count = u32::try_from(integers.count()).ok()?;
                 let rank = [u64::from(input.0), element, 0];
-                let variable = self.diagrams.declare(rank, integers.least, count)?;
-                return self.diagrams.variable(variable);
+                let known = self.diagrams.declared(rank);
+                let variable = known.or_else(|| self.diagrams.declare(rank, integers.least, count))?;
+                return Some(Function { diagram: self.diagrams.variable(variable)?, is_number: true });
             }
             View::Apply(op, operands) => (op, operands),
         };
-        let [a, b, c] = operands.map(|operand| self.known.get(&operand).copied().flatten());
+        let quotient = quotient(store, ids[0]);
+        let operands = ids.map(|operand| by.operand(term, operand));
+        if op == TermOp::Select {
+            let condition = self.number(operands[0])?;
+            let (then, otherwise) = (self.chosen(by, operands[1])?, self.chosen(by, operands[2])?);
+            let chosen = [condition, then.diagram, otherwise.diagram];
+            let diagram = self.diagrams.apply(Operation::Select, chosen)?;
+            return Some(Function { diagram, is_number: then.is_number && otherwise.is_number });
+        }
+        let diagram = match quotient.filter(|_| op == TermOp::Floor) {
+            Some((of, divisor)) => {
+                let of = self.number(by.operand(term, of))?;
+                let divisor = self.diagrams.number(divisor)?;
+                self.diagrams.apply(Operation::Quotient, [of, divisor, divisor])
+            }
+            None => self.operation(by, op, operands),
+        };
+        Some(Function { diagram: diagram?, is_number: true })
+    }
+
+    /// An operation on numbers and conditions.
+    fn operation(
+        &mut self,
+        by: &mut impl Deciding<Term = T>,
+        op: TermOp,
+        operands: [T; 3],
+    ) -> Option<Diagram> {
+        let [a, b, c] = operands.map(|operand| self.number(operand));
         let two = |operation| Some((operation, [a?, b?, b?]));
         let (operation, operands) = match op.kind() {
             Kind::Sum(Sum::Add) => two(Operation::Add)?,
@@ -103,28 +190,31 @@ impl Decisions {
             Kind::Piecewise(Piecewise::BitAnd) => two(Operation::BitAnd)?,
             Kind::Piecewise(Piecewise::Max) => two(Operation::Max)?,
             Kind::Piecewise(Piecewise::Min) => two(Operation::Min)?,
-            Kind::Piecewise(Piecewise::Select) => (Operation::Select, [a?, b?, c?]),
-            Kind::Function(FunctionInfo { function: Function::Round(Towards::Floor), .. }) => {
-                return self.quotient(store, operands[0]).or(a);
-            }
+            Kind::Function(FunctionInfo { function: RealFunction::Round(Towards::Floor), .. }) => return a,
             Kind::Condition(predicate) => {
-                return match predicate {
-                    Predicate::Not => self.diagrams.not(a?),
-                    Predicate::And => self.diagrams.and(a?, b?),
+                let wanted = match predicate {
+                    Predicate::Not => return self.diagrams.not(a?),
+                    Predicate::And => return self.diagrams.and(a?, b?),
                     Predicate::Or => {
                         let yes = self.diagrams.number(1)?;
-                        self.diagrams.apply(Operation::Select, [a?, yes, b?])
+                        return self.diagrams.apply(Operation::Select, [a?, yes, b?]);
                     }
                     Predicate::Xor => {
                         let not = self.diagrams.not(b?)?;
-                        self.diagrams.apply(Operation::Select, [a?, not, b?])
+                        return self.diagrams.apply(Operation::Select, [a?, not, b?]);
                     }
-                    Predicate::Less => self.compared(store, congruence, operands, [true, false, false]),
-                    Predicate::LessEqual => self.compared(store, congruence, operands, [true, true, false]),
-                    Predicate::Equal => self.compared(store, congruence, operands, [false, true, false]),
+                    Predicate::Less => [true, false, false],
+                    Predicate::LessEqual => [true, true, false],
+                    Predicate::Equal => [false, true, false],
+                };
+                return match (a, b) {
+                    (Some(a), Some(b)) => self.diagrams.ordered([a, b], wanted),
+                    (None, _) | (_, None) => {
+                        by.compared(&mut self.diagrams, [operands[0], operands[1]], wanted)
+                    }
                 };
             }
-            Kind::Piecewise(Piecewise::Abs | Piecewise::CopySign)
+            Kind::Piecewise(Piecewise::Abs | Piecewise::CopySign | Piecewise::Select)
             | Kind::Product(Product::Div)
             | Kind::Exponential
             | Kind::Function(_)
@@ -132,53 +222,82 @@ impl Decisions {
         };
         self.diagrams.apply(operation, operands)
     }
+}
 
-    /// The condition that the first of two terms is less, equal or greater, where these are wanted.
-    fn compared(
-        &mut self,
-        store: &Store,
-        congruence: &mut Congruence,
-        [a, b, _]: [TermId; 3],
-        [less, equal, greater]: [bool; 3],
-    ) -> Option<Diagram> {
-        let known = [a, b].map(|operand| self.known.get(&operand).copied().flatten());
-        if let [Some(a), Some(b)] = known {
-            let is_less = self.diagrams.apply(Operation::Less, [a, b, b])?;
-            let is_equal = self.diagrams.apply(Operation::Equal, [a, b, b])?;
-            let [less, equal, greater] =
-                [less, equal, greater].map(|wanted| self.diagrams.number(wanted.into()));
-            let otherwise = self.diagrams.apply(Operation::Select, [is_equal, equal?, greater?])?;
-            return self.diagrams.apply(Operation::Select, [is_less, less?, otherwise]);
-        }
-        let [a, b] = [a, b].map(|operand| congruence.representative(store, operand));
-        let (pair, wanted) =
-            if a <= b { ([a, b], [less, equal, greater]) } else { ([b, a], [greater, equal, less]) };
-        let order = match self.orders.get(&pair) {
-            Some(order) => *order,
-            None => {
-                let variable = self.diagrams.declare(rank(store, pair), 0, 3)?;
-                let order = self.diagrams.variable(variable)?;
-                self.orders.insert(pair, order);
-                order
-            }
-        };
-        let [below, same, above] = wanted.map(|wanted| self.diagrams.number(wanted.into()));
-        let one = self.diagrams.number(1)?;
-        let is_above = self.diagrams.apply(Operation::Less, [one, order, order])?;
-        let is_same = self.diagrams.apply(Operation::Equal, [one, order, order])?;
-        let otherwise = self.diagrams.apply(Operation::Select, [is_same, same?, below?])?;
-        self.diagrams.apply(Operation::Select, [is_above, above?, otherwise])
+/// An integer and a number of which a term is the quotient, as `a · (1/b)`.
+fn quotient(store: &Store, of: TermId) -> Option<(TermId, i128)> {
+    let View::Apply(TermOp::Mul, [a, b, _]) = store.view(of) else { return None };
+    let View::Constant(factor) = store.view(b) else { return None };
+    let by = factor.exact.finite()?.recip().filter(|by| by.is_integer())?.to_i64().filter(|by| *by > 0)?;
+    Some((a, by.into()))
+}
+
+/// The functions that integers and conditions of one store are.
+#[derive(Debug, Default)]
+pub struct Decisions {
+    functions: Functions<TermId>,
+    /// Of which two terms the first is less (0), equal (1) or greater (2).
+    orders: FxHashMap<[TermId; 2], Variable>,
+}
+
+impl Decisions {
+    /// Memory in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.functions.bytes() + (4 * self.orders.capacity() * size_of::<TermId>()) as u64
     }
 
-    /// An integer divided by another one, as `a · (1/b)`.
-    fn quotient(&mut self, store: &Store, of: TermId) -> Option<Diagram> {
-        let View::Apply(TermOp::Mul, [a, b, _]) = store.view(of) else { return None };
-        let View::Constant(factor) = store.view(b) else { return None };
-        let by =
-            factor.exact.finite()?.recip().filter(|by| by.is_integer())?.to_i64().filter(|by| *by > 0)?;
-        let of = self.known.get(&a).copied().flatten()?;
-        let by = self.diagrams.number(by.into())?;
-        self.diagrams.apply(Operation::Quotient, [of, by, by])
+    /// All of them.
+    pub fn diagrams(&mut self) -> &mut Diagrams {
+        &mut self.functions.diagrams
+    }
+
+    /// As [`Functions::of`].
+    pub fn of(&mut self, store: &Store, congruence: &mut Congruence, root: TermId) -> Option<Diagram> {
+        let Decisions { functions, orders } = self;
+        functions.of(&mut InStore { store, congruence, orders }, root)
+    }
+}
+
+/// Terms of one store; those that are congruent are compared alike.
+struct InStore<'s> {
+    store: &'s Store,
+    congruence: &'s mut Congruence,
+    orders: &'s mut FxHashMap<[TermId; 2], Variable>,
+}
+
+impl Deciding for InStore<'_> {
+    type Term = TermId;
+
+    fn place(&self, term: TermId) -> (&Store, TermId) {
+        (self.store, term)
+    }
+
+    fn operand(&self, _: TermId, operand: TermId) -> TermId {
+        operand
+    }
+
+    fn compared(
+        &mut self,
+        diagrams: &mut Diagrams,
+        terms: [TermId; 2],
+        [less, equal, greater]: [bool; 3],
+    ) -> Option<Diagram> {
+        let [a, b] = terms.map(|operand| self.congruence.representative(self.store, operand));
+        let (pair, wanted) =
+            if a <= b { ([a, b], [less, equal, greater]) } else { ([b, a], [greater, equal, less]) };
+        let variable = match self.orders.get(&pair) {
+            Some(variable) => *variable,
+            None => {
+                let variable = diagrams.declare(rank(self.store, pair), 0, 3)?;
+                self.orders.insert(pair, variable);
+                variable
+            }
+        };
+        diagrams.of_values(variable, &wanted.map(i128::from))
+    }
+
+    fn opaque(&mut self, _: TermId) -> Option<i128> {
+        None
     }
 }
 
@@ -187,7 +306,7 @@ fn is_of_integers(op: TermOp) -> bool {
     match op.kind() {
         Kind::Sum(_) | Kind::Piecewise(_) | Kind::Condition(_) => true,
         Kind::Product(product) => *product != Product::Div,
-        Kind::Function(function) => matches!(function.function, Function::Round(Towards::Floor)),
+        Kind::Function(function) => matches!(function.function, RealFunction::Round(Towards::Floor)),
         Kind::Exponential | Kind::Ieee => false,
     }
 }

@@ -24,10 +24,10 @@ pub struct Diagram(u32);
 
 /// A variable, by its number in its table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Variable(u32);
+pub struct Variable(u32);
 
 /// Where a variable lies in the order of all: those with lower numbers are decided first.
-pub(super) type Rank = [u64; 3];
+pub type Rank = [u64; 3];
 
 /// Operations on the values of one, two or three diagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -112,12 +112,33 @@ impl Diagrams {
     }
 
     /// A variable with the values from `first` on; `None` if there are too many.
-    pub(super) fn declare(&mut self, rank: Rank, first: i128, count: u32) -> Option<Variable> {
+    pub fn declare(&mut self, rank: Rank, first: i128, count: u32) -> Option<Variable> {
         if self.variables.len() >= MAX_VARIABLES {
             return None;
         }
         self.variables.push(Declared { rank, first, count });
         Some(Variable(number_of(self.variables.len() - 1)))
+    }
+
+    /// The variable at a rank, of which there is one at most.
+    pub(super) fn declared(&self, rank: Rank) -> Option<Variable> {
+        let at = self.variables.iter().position(|declared| declared.rank == rank)?;
+        Some(Variable(number_of(at)))
+    }
+
+    /// The function that has these values for those of a variable.
+    pub fn of_values(&mut self, variable: Variable, values: &[i128]) -> Option<Diagram> {
+        let values: Option<SmallVec<[Diagram; 2]>> = values.iter().map(|value| self.number(*value)).collect();
+        self.branch(variable, values?)
+    }
+
+    /// The condition that the first of two functions is less, equal or greater, where these are wanted.
+    pub(super) fn ordered(&mut self, [a, b]: [Diagram; 2], wanted: [bool; 3]) -> Option<Diagram> {
+        let is_less = self.apply(Operation::Less, [a, b, b])?;
+        let is_equal = self.apply(Operation::Equal, [a, b, b])?;
+        let [less, equal, greater] = wanted.map(|wanted| self.number(wanted.into()));
+        let otherwise = self.apply(Operation::Select, [is_equal, equal?, greater?])?;
+        self.apply(Operation::Select, [is_less, less?, otherwise])
     }
 
     /// The value of a variable.
@@ -244,6 +265,11 @@ impl Diagrams {
     pub fn not(&mut self, a: Diagram) -> Option<Diagram> {
         let [no, yes] = [self.number(0)?, self.number(1)?];
         self.apply(Operation::Select, [a, no, yes])
+    }
+
+    /// Where two functions are equal.
+    pub fn equal(&mut self, a: Diagram, b: Diagram) -> Option<Diagram> {
+        self.apply(Operation::Equal, [a, b, b])
     }
 
     /// The values that a diagram has where a condition holds, ascending; `None` if there are more than `most`.

@@ -23,12 +23,12 @@ impl Guards {
             at = outer;
         };
         let decisions = self.decisions.as_mut()?.get_mut();
-        let mut all = known.or_else(|| decisions.diagrams.number(1))?;
+        let mut all = known.or_else(|| decisions.diagrams().number(1))?;
         for (guard, literal) in open.into_iter().rev() {
             let decisions = self.decisions.as_mut()?.get_mut();
             let own = decisions.of(store, congruence, literal.condition);
-            let own = if literal.holds { own } else { own.and_then(|own| decisions.diagrams.not(own)) };
-            all = own.and_then(|own| decisions.diagrams.and(all, own)).unwrap_or(all);
+            let own = if literal.holds { own } else { own.and_then(|own| decisions.diagrams().not(own)) };
+            all = own.and_then(|own| decisions.diagrams().and(all, own)).unwrap_or(all);
             self.know_by_counting(guard, all);
         }
         Some(all)
@@ -49,7 +49,7 @@ impl Guards {
         let Some(decisions) = &mut self.decisions else { return value };
         let decisions = decisions.get_mut();
         let Some(defined) = defined(decisions, (store, congruence), packed, partly) else { return value };
-        let diagrams = &mut decisions.diagrams;
+        let diagrams = decisions.diagrams();
         let lacking = diagrams.not(defined).and_then(|lacking| diagrams.and(given, lacking));
         if lacking.is_some_and(|lacking| diagrams.as_number(lacking) == Some(0)) {
             without_undefined(packed, partly)
@@ -86,7 +86,7 @@ fn defined(
     packed: &PackedValues,
     partly: u32,
 ) -> Option<Diagram> {
-    let [no, yes] = [decisions.diagrams.number(0)?, decisions.diagrams.number(1)?];
+    let [no, yes] = [decisions.diagrams().number(0)?, decisions.diagrams().number(1)?];
     let mut known: FxHashMap<u32, Diagram> = FxHashMap::default();
     for at in choices_below(packed, partly) {
         let Choice { condition, then, otherwise } = packed.choice(at);
@@ -95,7 +95,7 @@ fn defined(
             None => Some(if packed.undefined_part(arm).is_some() { no } else { yes }),
         });
         let condition = decisions.of(store, congruence, condition)?;
-        let own = decisions.diagrams.apply(Operation::Select, [condition, arms[0]?, arms[1]?])?;
+        let own = decisions.diagrams().apply(Operation::Select, [condition, arms[0]?, arms[1]?])?;
         known.insert(at, own);
     }
     known.get(&partly).copied()

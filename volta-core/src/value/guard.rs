@@ -393,7 +393,8 @@ impl Guards {
             return false;
         };
         let Some(decisions) = &self.decisions else { return false };
-        let diagrams = &mut decisions.borrow_mut().diagrams;
+        let mut decisions = decisions.borrow_mut();
+        let diagrams = decisions.diagrams();
         diagrams.and(one, other).is_some_and(|both| diagrams.as_number(both) == Some(0))
     }
 

@@ -15,6 +15,8 @@
 //! of it holds with other elements in place of these, since inputs have any values. Where inputs of several elements
 //! meet, as in the sum of a row, forms are fixed, and so is all that is computed from these.
 //!
+//! What is added [under a condition](choices) is a part of a sum, or 0.
+//!
 //! [Powers of two](powers) that scale a sum are parts of its terms, so that a softmax that one thread rescales at each
 //! step is the same sum as one of two passes.
 
@@ -28,6 +30,7 @@ use powers::{Exponent, Literals, Products};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+mod choices;
 mod moved;
 mod powers;
 #[cfg(test)]
@@ -109,6 +112,8 @@ impl Value {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Sum,
+    /// A sum modulo a constant, of which parts of it need not be residues.
+    Residue(Shape),
     Extremum(TermOp),
     Operands,
 }
@@ -188,6 +193,9 @@ pub(in crate::decide) struct Numbers<'s, 'c> {
     most_bytes: u64,
 }
 
+/// The number of the constant 0, whatever literal it is.
+const ZERO: usize = 0;
+
 /// How often memory is counted: once for so many forms.
 const FORMS_A_COUNT: usize = 1 << 10;
 
@@ -214,7 +222,7 @@ impl<'s, 'c> Numbers<'s, 'c> {
             everywhere: Vec::new(),
             scaled: FxHashMap::default(),
             constants: FxHashMap::default(),
-            values_of_constants: Vec::new(),
+            values_of_constants: vec![Known::Exact(Extended::Finite(Rational::ZERO))],
             literals: Products::default(),
             numbers: Vec::new(),
             values: FxHashMap::default(),
@@ -279,6 +287,9 @@ impl<'s, 'c> Numbers<'s, 'c> {
             if op.info().commutes {
                 of[..2].sort_unstable();
             }
+            if op == TermOp::Select {
+                of = self.without_negation(of);
+            }
             // Of an exchanged sum or maximum, the sign of zero may be another (V7).
             let made = if op == TermOp::CopySign {
                 Made::Alone(self.made.len() as u32)
@@ -320,8 +331,10 @@ impl<'s, 'c> Numbers<'s, 'c> {
                     return Some(known);
                 }
                 let (constant, read) = (self.stores[side].constant(id), self.analysis[side].reading(id));
-                let next = self.constants.len();
-                let number = *self.constants.entry((constant, read)).or_insert(next);
+                let next = self.values_of_constants.len();
+                let is_zero = read.is_none() && constant.exact == Extended::Finite(Rational::ZERO);
+                let new = if is_zero { ZERO } else { next };
+                let number = *self.constants.entry((constant, read)).or_insert(new);
                 if number == next {
                     self.values_of_constants.push(match read {
                         Some((factor, literal)) => {
@@ -440,7 +453,7 @@ impl<'s, 'c> Numbers<'s, 'c> {
                         self.left = self.left.checked_sub(1)?;
                         Err(operation(op, numbers))
                     }
-                    kind @ (Kind::Sum | Kind::Extremum(_)) => {
+                    kind @ (Kind::Sum | Kind::Residue(_) | Kind::Extremum(_)) => {
                         match taken_apart.pop_if(|(known, _)| *known == shape) {
                             Some((_, parts)) => {
                                 self.listed -= size_of_val(&*parts);
@@ -499,10 +512,14 @@ impl<'s, 'c> Numbers<'s, 'c> {
             list.push((self.of_part(part)?, part.is_negative));
         }
         list.sort_unstable();
-        Some(match list[..] {
+        let sum = match list[..] {
             [(number, false)] => Ok(number),
             _ => Err(Value::Sum(list.into())),
-        })
+        };
+        let Kind::Residue(modulus) = kind else { return Some(sum) };
+        let sum = sum.unwrap_or_else(|sum| self.value(sum));
+        let modulus = self.value(Value::Leaf(modulus));
+        Some(Err(operation(TermOp::Mod, [sum, modulus, Moved::NONE])))
     }
 
     /// The number of a part, without its sign.
@@ -528,13 +545,16 @@ impl<'s, 'c> Numbers<'s, 'c> {
         })
     }
 
-    fn kind(&self, op: TermOp, [a, b, _]: [Shape; 3]) -> Kind {
+    fn kind(&self, op: TermOp, [a, b, c]: [Shape; 3]) -> Kind {
         let is_power = |shape: Shape| self.argument(shape).is_some();
         if matches!(op, TermOp::Add | TermOp::Sub | TermOp::Neg | TermOp::Fma)
             || op == TermOp::Exp2 && self.is_total(a)
             || op == TermOp::Mul && (is_power(a) || is_power(b))
+            || self.sum_where(op, [a, b, c]).is_some()
         {
             Kind::Sum
+        } else if op == TermOp::Mod && matches!(self.made[b.form()], Made::Constant(_)) {
+            Kind::Residue(b)
         } else if matches!(op, TermOp::Max | TermOp::Min) {
             Kind::Extremum(op)
         } else {
@@ -554,7 +574,12 @@ impl<'s, 'c> Numbers<'s, 'c> {
 
     /// What a shape is the sum or the extremum of. `None` at the end of the budget.
     fn parts(&mut self, root: Shape, kind: Kind) -> Option<Vec<Part>> {
-        let Kind::Extremum(outer) = kind else { return self.parts_of_sum(root) };
+        let Kind::Extremum(outer) = kind else {
+            return match (kind, self.made(root)) {
+                (Kind::Residue(modulus), Made::Apply(_, [of, ..])) => self.parts_of_sum(of, Some(modulus)),
+                _ => self.parts_of_sum(root, None),
+            };
+        };
         let neutral = if outer == TermOp::Max { Extended::NegInf } else { Extended::PosInf };
         let mut parts = Vec::new();
         let mut left_out = None;

@@ -10,9 +10,11 @@ use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::UnderGuards;
 use crate::machine::group::warp::Warp;
 use crate::program::{Control, InstId, Op, PredSrc, Src};
-use crate::term::{Bound, TermId, TermKind, View};
+use crate::term::{Bound, Store, TermId, TermKind, TermOp, View};
+use crate::value::int_terms::whole;
 use crate::value::{SymKind, Truth, Value};
 use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
 
 /// The largest number of values of the integer.
 const MAX_VALUES: usize = 64;
@@ -149,7 +151,7 @@ impl UnderGuards<'_> {
     /// side of `branch`.
     fn by_value(&mut self, of: TermId, branch: Option<TermId>) -> Option<ByValue> {
         // A term that may have no value must not be dropped, unless the branch, a select, depends on it.
-        if !self.ranges.is_kept(self.store, of, branch.as_slice()) {
+        if !self.ranges.is_kept(self.store, of, branch.as_slice()) || self.varies_twice(of) {
             return None;
         }
         let (mut seen, mut work) = (FxHashSet::default(), vec![of]);
@@ -177,4 +179,73 @@ impl UnderGuards<'_> {
             (!results.is_empty()).then_some(ByValue { integer, results })
         })
     }
+
+    /// Whether a term is a sum of which two parts, computed from nothing in common, are known by no integer outside of
+    /// them: such as a number of conditions. No integer determines it, which is found without trying any.
+    fn varies_twice(&mut self, of: TermId) -> bool {
+        let mut parts = Vec::new();
+        let (mut work, mut seen) = (vec![of], FxHashSet::default());
+        while let Some(term) = work.pop() {
+            if seen.len() >= MAX_TERMS {
+                return false;
+            }
+            if !seen.insert(term) {
+                continue;
+            }
+            match summands(self.store, term) {
+                Some(summands) => work.extend(summands),
+                None if let Some(below) = computed_below(self.store, term) => {
+                    if !self.is_known_elsewhere(term) {
+                        parts.push(below);
+                    }
+                }
+                None => return false,
+            }
+            if let Some((last, others)) = parts.split_last()
+                && others.iter().any(|other| other.is_disjoint(last))
+            {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Whether a term of few operations has one value, or would have where something else is supposed.
+    fn is_known_elsewhere(&mut self, term: TermId) -> bool {
+        let constant = whole(self.store, 0);
+        self.ranges.suppose(Bound::Between(constant, 0, 0));
+        let range = self.ranges.of(self.store, term);
+        self.ranges.suppose_no_more();
+        range.low.is_some_and(|low| range.within(low, low))
+    }
+}
+
+/// The operands of an operation that all have to be known for its result to be.
+fn summands(store: &Store, term: TermId) -> Option<SmallVec<[TermId; 2]>> {
+    let View::Apply(op, [a, b, _]) = store.view(term) else { return None };
+    let is_number = |term| matches!(store.view(term), View::Constant(_));
+    if matches!(op, TermOp::Add | TermOp::Sub) {
+        Some(SmallVec::from_slice(&[a, b]))
+    } else if matches!(op, TermOp::Mul | TermOp::Mod) && is_number(b) {
+        Some(SmallVec::from_slice(&[a]))
+    } else {
+        (op == TermOp::Mul && is_number(a)).then(|| SmallVec::from_slice(&[b]))
+    }
+}
+
+/// The operations of a term, and the inputs; `None` if they are many.
+fn computed_below(store: &Store, term: TermId) -> Option<FxHashSet<TermId>> {
+    let (mut seen, mut work) = (FxHashSet::default(), vec![term]);
+    while let Some(term) = work.pop() {
+        if matches!(term.kind(), TermKind::Constant(_)) || !seen.insert(term) {
+            continue;
+        }
+        if seen.len() >= MAX_TERMS {
+            return None;
+        }
+        if let View::Apply(op, operands) = store.view(term) {
+            work.extend(&operands[..op.arity()]);
+        }
+    }
+    Some(seen)
 }

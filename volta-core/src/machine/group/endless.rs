@@ -33,6 +33,8 @@ pub enum Repeats {
     Barriers([u64; 2]),
     /// The number of iterations after which the state recurs, of one warp or of all warps in lockstep.
     Turns(u64),
+    /// No state needs to recur: no instruction that ends a thread can be reached.
+    NoWayOut,
     /// No state recurs: a thread waits for a flag that no thread of its CTA sets.
     Flag,
 }
@@ -47,6 +49,13 @@ impl std::fmt::Display for Endless {
                     write!(f, "at the barrier in line {line}, ")?;
                 }
                 write!(f, "registers and memory are the same after {second} barriers as after {first}")
+            }
+            Repeats::NoWayOut => {
+                f.write_str("a loop does not end: ")?;
+                match line {
+                    Some(line) => write!(f, "from its branch back in line {line}, no branch leads out of it"),
+                    None => f.write_str("no branch leads out of it"),
+                }
             }
             Repeats::Flag => {
                 f.write_str("a thread waits for another CTA")?;
@@ -73,13 +82,27 @@ impl std::fmt::Display for Endless {
 pub(crate) struct Watch {
     pub(crate) known: Option<(u64, u64)>,
     pub(crate) turns: u64,
-    pub(crate) turned: Option<(u64, u64)>,
+    pub(crate) turned: Option<Turned>,
+}
+
+/// The state at a backward jump.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Turned {
+    pub(crate) turns: u64,
+    pub(crate) state: u64,
+    /// The number of terms.
+    pub(crate) terms: usize,
 }
 
 impl Watch {
     /// Whether the state of a CTA is examined after this many barriers.
     pub(crate) fn looks_at(&self, barriers: u64) -> bool {
         barriers >= FIRST && barriers - (1 << barriers.ilog2()) <= LONGEST
+    }
+
+    /// Whether no earlier state is compared with that of a later iteration, until many more of them.
+    pub(crate) fn has_compared(&self) -> bool {
+        self.turns - (1 << self.turns.ilog2()) == MOST_TURNS
     }
 
     /// Counts an iteration; returns whether the state is examined after it.

@@ -257,6 +257,6 @@ impl UnderGuards<'_> {
         let given = self.guards.counted(Terms { store: self.store, congruence }, guard)?;
         let decisions = self.guards.decisions.as_mut()?.get_mut();
         let of = decisions.of(self.store, congruence, integer)?;
-        decisions.diagrams.values(of, given, most)
+        decisions.diagrams().values(of, given, most)
     }
 }

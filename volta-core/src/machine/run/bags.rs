@@ -23,6 +23,7 @@ use crate::value::masks::Masks;
 use crate::value::packed::{Choice, PackedValues};
 use crate::value::{SymKind, Value};
 use crate::verdict::{Fault, FaultKind, Site};
+use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -658,7 +659,7 @@ impl Ended<'_> {
 /// The number of places of stores that follow one another without a gap: each is behind as many as are written of those
 /// before it.
 fn chained(first: i128, known: &[(u64, OutputValue)], placed: &[Placed<'_>]) -> Option<Count> {
-    let mut by_place: BTreeMap<&Count, &Placed<'_>> = BTreeMap::new();
+    let mut by_place: FxHashMap<&Count, &Placed<'_>> = FxHashMap::default();
     for placed in placed {
         if by_place.insert(&placed.place, placed).is_some() {
             return None;

@@ -3,10 +3,10 @@
 use crate::base::lane::Lane;
 use crate::machine::cta::Cta;
 use crate::machine::cta::accesses::Accesses;
-use crate::machine::group::endless::{Endless, Repeats};
+use crate::machine::group::endless::{Endless, Repeats, Turned};
 use crate::machine::group::stop::Stop;
 use crate::machine::group::warp::Warp;
-use crate::program::InstId;
+use crate::program::{Control, InstId};
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 
@@ -44,18 +44,45 @@ impl Cta<'_> {
         }
         let mut hasher = FxHasher::default();
         (self.accesses().digest(warps), warps[0].index, self.sync.arrivals(), pc).hash(&mut hasher);
-        let (turns, state) = (self.watch.turns, hasher.finish());
+        let (turns, state, terms) = (self.watch.turns, hasher.finish(), self.values.terms.store.len());
         match self.watch.turned {
-            Some((before, known)) if known == state && !turns.is_power_of_two() => {
-                let repeats = Repeats::Turns(turns - before);
+            Some(before) if before.state == state && !turns.is_power_of_two() => {
+                let repeats = Repeats::Turns(turns - before.turns);
                 Err(Stop::Endless(Box::new(Endless { place: self.context.launch.place(pc), repeats })))
             }
             _ if turns.is_power_of_two() => {
-                self.watch.turned = Some((turns, state));
+                self.watch.turned = Some(Turned { turns, state, terms });
                 Ok(())
+            }
+            // What grows in each iteration is never the same.
+            Some(before) if before.terms < terms && self.watch.has_compared() && !self.leads_out(pc) => {
+                let place = self.context.launch.place(pc);
+                Err(Stop::Endless(Box::new(Endless { place, repeats: Repeats::NoWayOut })))
             }
             Some(_) | None => Ok(()),
         }
+    }
+
+    /// Whether an instruction that ends a thread, or the run, can be reached from an instruction.
+    fn leads_out(&self, pc: InstId) -> bool {
+        let insts = &self.context.launch.program.insts;
+        let (mut seen, mut open) = (vec![false; insts.len()], vec![pc]);
+        while let Some(pc) = open.pop() {
+            // Behind the last instruction, a thread returns.
+            let Some(inst) = insts.get(pc.index()) else { return true };
+            if std::mem::replace(&mut seen[pc.index()], true) {
+                continue;
+            }
+            let control = inst.op.control();
+            if control.is_some_and(|control| matches!(control, Control::Exit | Control::Trap)) {
+                return true;
+            }
+            open.extend(control.iter().flat_map(|control| control.targets()));
+            if control.is_none() || inst.guard.is_some() {
+                open.push(pc.next());
+            }
+        }
+        false
     }
 }
 

@@ -257,8 +257,8 @@ impl Numbers<'_, '_> {
         Some(Some(self.value(super::Value::Power(list.into_iter().collect()))))
     }
 
-    /// What a shape is the sum of. `None` at the end of the budget.
-    pub(super) fn parts_of_sum(&mut self, root: Shape) -> Option<Vec<Part>> {
+    /// What a shape is the sum of, or has the residue of, modulo a constant. `None` at the end of the budget.
+    pub(super) fn parts_of_sum(&mut self, root: Shape, modulus: Option<Shape>) -> Option<Vec<Part>> {
         let one = Extended::Finite(Rational::ONE);
         let mut parts = Vec::new();
         let mut left_out = None;
@@ -285,7 +285,14 @@ impl Numbers<'_, '_> {
                 }
                 *times += 1;
             }
-            if op == TermOp::Add {
+            if op == TermOp::Mod && Some(b) == modulus && power.is_none() {
+                // A number less its residue is a multiple of the modulus.
+                open.push((a, is_negative, None));
+            } else if let Some(choice) = self.sum_where(op, [a, b, c]).filter(|_| power.is_none()) {
+                open.push((choice.to, is_negative, None));
+                let factor = Factor::Shape(self.added_where(choice));
+                parts.push(Part { factor, is_negative, power: None });
+            } else if op == TermOp::Add {
                 open.extend([(b, is_negative, power.clone()), (a, is_negative, power)]);
             } else if op == TermOp::Sub {
                 open.extend([(b, !is_negative, power.clone()), (a, is_negative, power)]);

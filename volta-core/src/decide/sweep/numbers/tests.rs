@@ -415,3 +415,97 @@ fn what_moves_along_the_inputs_is_told_apart_by_where_it_is() {
     assert!(same(&scaled, &products(&[[2, 2], [2, 3]])));
     assert!(!same(&scaled, &products(&[[2, 2], [3, 3]])));
 }
+
+/// Whether an element is less than the next one, and 1 where that is so.
+fn is_less(store: &mut Store, at: u64) -> TermId {
+    op(store, TermOp::Less, &[x(at), x(at + 1)])
+}
+
+/// A sum of products of elements, each added where a condition holds. `turned`, the arms of choices are exchanged.
+fn added_where(store: &mut Store, length: u64, turned: bool, last: u64) -> TermId {
+    let mut sum = x(100);
+    for at in 0..length {
+        let condition = is_less(store, if at + 1 == length { last } else { at });
+        let more = match at % 2 {
+            0 => op(store, TermOp::Add, &[sum, x(200 + at)]),
+            _ => op(store, TermOp::Fma, &[x(200 + at), x(300 + at), sum]),
+        };
+        sum = if turned {
+            let not = op(store, TermOp::Not, &[condition]);
+            op(store, TermOp::Select, &[not, sum, more])
+        } else {
+            op(store, TermOp::Select, &[condition, more, sum])
+        };
+    }
+    sum
+}
+
+/// The same, as a sum of choices in a tree.
+fn sum_of_choices(store: &mut Store, length: u64, zero: &Constant) -> TermId {
+    let mut parts = vec![x(100)];
+    for at in 0..length {
+        let condition = is_less(store, at);
+        let part = match at % 2 {
+            0 => x(200 + at),
+            _ => op(store, TermOp::Mul, &[x(300 + at), x(200 + at)]),
+        };
+        let zero = store.intern(zero.clone());
+        parts.push(op(store, TermOp::Select, &[condition, part, zero]));
+    }
+    in_a_tree(store, TermOp::Add, &parts)
+}
+
+#[test]
+fn what_is_added_under_a_condition_is_a_part_of_a_sum() {
+    let exact = Extended::Finite(Rational::ZERO);
+    let zeros = [None, Some((Format::F32, 0))];
+    for literal in zeros {
+        let zero = Constant { exact: exact.clone(), literal, rounded: None };
+        let choices = |store: &mut Store| sum_of_choices(store, 8, &zero);
+        for turned in [false, true] {
+            assert!(same(&|store| added_where(store, 8, turned, 7), &choices), "{turned}");
+            assert!(!same(&|store| added_where(store, 8, turned, 6), &choices), "under another condition");
+            assert!(!same(&|store| added_where(store, 7, turned, 6), &choices), "without the last");
+        }
+    }
+}
+
+#[test]
+fn what_is_added_where_a_condition_does_not_hold_is_another_sum() {
+    let wrong = |store: &mut Store| {
+        let (condition, more) = (is_less(store, 0), op(store, TermOp::Add, &[x(100), x(200)]));
+        op(store, TermOp::Select, &[condition, x(100), more])
+    };
+    assert!(!same(&|store| added_where(store, 1, false, 0), &wrong));
+    let other = |store: &mut Store| {
+        let (condition, more) = (is_less(store, 0), op(store, TermOp::Add, &[x(101), x(200)]));
+        op(store, TermOp::Select, &[condition, more, x(100)])
+    };
+    assert!(!same(&|store| added_where(store, 1, false, 0), &other), "the sums are not of one number");
+}
+
+#[test]
+fn parts_of_a_residue_need_not_be_residues() {
+    let number = |store: &mut Store, of: i64| constant(store, Extended::Finite(Rational::from_integer(of)));
+    let each = |store: &mut Store, inner: i64, outer: i64, last: u64| {
+        let mut sum = x(0);
+        for at in 1..=last {
+            let modulus = number(store, if at == last { outer } else { inner });
+            sum = op(store, if at == 2 { TermOp::Sub } else { TermOp::Add }, &[x(at), sum]);
+            sum = op(store, TermOp::Mod, &[sum, modulus]);
+        }
+        sum
+    };
+    let once = |store: &mut Store, last: u64| {
+        let modulus = number(store, 8);
+        let parts = (2..=last).rev().map(x).collect::<Vec<_>>();
+        let sum = in_a_tree(store, TermOp::Add, &parts);
+        let sum = op(store, TermOp::Sub, &[sum, x(0)]);
+        let sum = op(store, TermOp::Sub, &[sum, x(1)]);
+        op(store, TermOp::Mod, &[sum, modulus])
+    };
+    assert!(same(&|store| each(store, 8, 8, 5), &|store| once(store, 5)));
+    assert!(!same(&|store| each(store, 8, 8, 4), &|store| once(store, 5)), "without the last");
+    assert!(!same(&|store| each(store, 4, 8, 5), &|store| once(store, 5)), "of another modulus within");
+    assert!(!same(&|store| each(store, 8, 4, 5), &|store| once(store, 5)), "of another modulus");
+}

@@ -2,6 +2,7 @@
 //! address is that one. `c ? a[i] : b[j]`, where compilers select the pointer and load once, and elements at an index
 //! with a known range.
 
+use super::lookup::Lookup;
 use crate::base::lane::{Lane, LaneMask};
 use crate::launch::objects::{locate, owned, pretty_name};
 use crate::machine::cta::Cta;
@@ -105,19 +106,21 @@ impl Cta<'_> {
             return Ok(LaneMask::NONE);
         }
         let mut done = LaneMask::NONE;
+        let mut lookups = Vec::new();
         for lanes in self.values.storing_alike(warp, symbolic, inst) {
             self.values.terms.guards.alike = self.sync.next_access().filter(|_| lanes.only().is_none());
             let accessed = lanes.iter().try_for_each(|lane| -> Result<(), Stop> {
-                done |= self.access_of_lane(warp, lane, inst, pc, (base, targets))?;
+                done |= self.access_of_lane(warp, lane, inst, pc, (base, targets), &mut lookups)?;
                 Ok(())
             });
             self.values.terms.guards.alike = None;
             accessed?;
         }
+        self.look_up(warp, lookups, targets, pc)?;
         Ok(done)
     }
 
-    /// Executes an access of one lane; returns the lane, if its possible addresses are known.
+    /// Executes an access of one lane, or adds it to lookups; returns the lane, if its possible addresses are known.
     fn access_of_lane(
         &mut self,
         warp: &mut Warp,
@@ -125,6 +128,7 @@ impl Cta<'_> {
         inst: &Inst,
         pc: InstId,
         (base, targets): (RegId, &[Option<RegId>]),
+        lookups: &mut Vec<Lookup>,
     ) -> Result<LaneMask, Stop> {
         let address = warp.register(base).get(lane);
         self.values.terms.steers(warp, lane, address, ("where an access happens", pc))?;
@@ -135,6 +139,12 @@ impl Cta<'_> {
         else {
             return Ok(LaneMask::NONE);
         };
+        if let Places::Index(index, addresses) = &places
+            && let Some(lookup) = self.as_lookup(warp, lane, inst, (*index, addresses))
+        {
+            lookups.push(lookup);
+            return Ok(LaneMask::of(lane));
+        }
         let access = Access { inst, pc, base, targets };
         self.values.terms.guards.around_cases =
             Some(self.values.terms.guards.depth(self.values.terms.guards.of(lane)));

@@ -12,6 +12,7 @@ pub(crate) mod conditional;
 pub(crate) mod counted_places;
 pub(crate) mod grid_control;
 pub(crate) mod load_store;
+pub(crate) mod lookup;
 pub(crate) mod observe;
 pub(crate) mod read_only_load;
 pub(crate) mod recorded;

@@ -57,6 +57,9 @@ impl IntTerms<'_> {
 
     /// Bitwise `or` of two unsigned numbers.
     fn either(&mut self, a: TermId, b: TermId) -> TermId {
+        if [a, b].into_iter().all(|digit| self.ranges.of(self.store, digit).within(0, 1)) {
+            return self.apply(TermOp::Max, &[a, b]);
+        }
         if self.are_apart(a, b) {
             return self.add(a, b);
         }
