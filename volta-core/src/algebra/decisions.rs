@@ -11,7 +11,7 @@ use super::id::TermRef;
 use super::polynomial::{PolynomialId, as_number};
 use super::prover::Prover;
 use crate::base::index::number_of;
-use crate::term::{Deciding, Diagram, Diagrams, Functions, OPAQUE, Store, TermId, Variable, View};
+use crate::term::{Deciding, Diagram, Diagrams, Functions, OPAQUE, Store, TermId, TermOp, Variable, View};
 use rustc_hash::FxHashMap;
 
 /// The functions that terms of several stores are, and the conditions that decide them.
@@ -31,14 +31,19 @@ struct ByForms<'p, 's> {
 }
 
 impl Prover<'_> {
+    /// Whether one of two terms chooses among values, or is an integer that is computed from such choices.
+    pub fn is_any_choice(&mut self, terms: [TermRef; 2]) -> bool {
+        terms.into_iter().any(|at| {
+            matches!(self.terms.view(at), View::Apply(TermOp::Select, _))
+                || self.terms.flags(at) & CHOICE != 0 && self.terms.range(at).whole
+        })
+    }
+
     /// Tries to prove two terms equal wherever both are defined, as functions of the conditions in them.
     ///
     /// # Errors
     /// When a budget is used up.
     pub fn equal_by_decisions(&mut self, a: TermRef, b: TermRef) -> Result<bool, Stop> {
-        if [a, b].into_iter().all(|at| self.terms.flags(at) & CHOICE == 0) {
-            return Ok(false);
-        }
         let Decisions { mut functions, mut signs } = Decisions::default();
         let mut by = ByForms { prover: self, signs: &mut signs, stopped: None };
         let found = [a, b].map(|at| functions.of(&mut by, at));

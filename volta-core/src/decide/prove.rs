@@ -94,6 +94,8 @@ pub struct ElementProver<'s, 'i> {
     prefers_thorough: bool,
     /// Whether the thorough prover's lists have proved nothing where the quick one did not.
     needs_more_than_lists: bool,
+    /// Of so many elements in a row, decisions have not shown that they are equal.
+    undecided: u32,
     /// Literals read by proofs that name intermediate values.
     swept: BTreeSet<Reading>,
     /// For elements whose equality needs a case analysis by the order of compared quantities.
@@ -106,6 +108,8 @@ pub struct ElementProver<'s, 'i> {
     ration: Rc<Ration>,
 }
 
+/// After so many elements in a row that decisions leave open, others are not tried by them.
+const MOST_UNDECIDED: u32 = 2;
 /// Share (one in this many) of the remaining steps that a proof by case analysis may take.
 const CASES_SHARE: u64 = 2;
 /// Share (one in this many) of the remaining steps that is kept for the thorough prover.
@@ -196,6 +200,7 @@ impl<'s, 'i> ElementProver<'s, 'i> {
             thorough: None,
             prefers_thorough: false,
             needs_more_than_lists: false,
+            undecided: 0,
             swept: BTreeSet::new(),
             cases: None,
             screens: None,
@@ -388,6 +393,15 @@ impl<'s, 'i> ElementProver<'s, 'i> {
         let steps_left = || ration.left() - kept.min(ration.left());
         learned.prover.set_budget(if thorough { steps_left() } else { steps_left().min(FIRST_STEPS) });
         let [reference, opt] = learned.terms(element, analysis);
+        if !thorough && self.undecided < MOST_UNDECIDED && learned.prover.is_any_choice([reference, opt]) {
+            if let Ok(true) = learned.prover.equal_by_decisions(reference, opt) {
+                self.undecided = 0;
+                return learned.proof([reference, opt], inputs, steps_left());
+            }
+            self.undecided += 1;
+            learned.prover.settle_account();
+            learned.prover.set_budget(steps_left().min(FIRST_STEPS));
+        }
         let screens = &mut self.screens;
         let mut refuted = |points| {
             let differs = differs(screens, element, points, inputs, options);
@@ -426,11 +440,6 @@ impl<'s, 'i> ElementProver<'s, 'i> {
         if !thorough && unproved.is_open() {
             if let Some(different) = refuted(1..SCREENS.len()) {
                 return Err(different);
-            }
-            learned.prover.settle_account();
-            learned.prover.set_budget(steps_left().min(FIRST_STEPS));
-            if let Ok(true) = learned.prover.equal_by_decisions(reference, opt) {
-                return learned.proof([reference, opt], inputs, steps_left());
             }
             learned.prover.settle_account();
             if let Some(other) = other.filter(|_| !learned.is_thorough() && !self.needs_more_than_lists) {

@@ -108,7 +108,7 @@ impl<T: Copy + Eq + Hash> Functions<T> {
                 stack.pop();
             }
         }
-        self.chosen(by, root).map(|function| function.diagram)
+        self.known.get(&root).copied().flatten().map(|function| function.diagram)
     }
 
     /// A term that may be chosen: its function, or what it is known by.
