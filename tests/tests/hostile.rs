@@ -220,7 +220,10 @@ fn memory_stays_within_the_budget() {
     });
     says(&verify("many-registers", &kernel(&registers), None, &block), 1, "max_memory_bytes");
     let launch = Launch { options: "max_memory_bytes = 10000000", ..WARP };
-    let terms = kernel("L: add.f32 %f2, %f2, %f1;\nbra L;");
+    let terms = kernel(
+        "mov.u32 %r2, 0;\nL: add.f32 %f2, %f2, %f1;\nadd.u32 %r2, %r2, 1;\n\
+         setp.ne.u32 %p1, %r2, 2000000000;\n@%p1 bra L;",
+    );
     says(&verify("terms", &terms, None, &launch), 1, "(terms 10.");
     let constants = kernel("mov.f32 %f2, 0f3F800001;\nL: mul.f32 %f2, %f2, 0f3F800001;\nbra L;");
     says(&verify("constants", &constants, None, &launch), 1, "max_memory_bytes");

@@ -31,7 +31,7 @@ pub(super) enum Condition {
     Zero(PolynomialId),
     /// The other does not hold.
     Not(ConditionId),
-    /// Both hold: all of a conjunction, from the inside out, in the order of their content.
+    /// Both hold. Of more than two, in the order of their ids: `(a ∧ b) ∧ c`.
     And(ConditionId, ConditionId),
     /// Exactly one holds; in the order of their ids.
     Xor(ConditionId, ConditionId),
@@ -63,7 +63,11 @@ impl Conditions {
             Condition::Positive(inner) => mix(12, place(inner)),
             Condition::Zero(inner) => mix(13, place(inner)),
             Condition::Not(inner) => mix(14, inner.fingerprint),
-            Condition::And(a, b) => mix(15, a.fingerprint.wrapping_add(b.fingerprint)),
+            // The same for all orders of the parts of a conjunction.
+            Condition::And(a, b) => {
+                let parts = [a, b].into_iter().flat_map(|part| self.conjuncts(part));
+                mix(15, parts.fold(0, |sum, part| sum.wrapping_add(part.fingerprint)))
+            }
             Condition::Xor(a, b) => mix(16, a.fingerprint.wrapping_add(b.fingerprint)),
         };
         let id = ConditionId { at: number_of(self.list.len()), fingerprint };
@@ -94,7 +98,7 @@ impl Conditions {
             _ => {
                 let mut parts = self.conjuncts(&a);
                 parts.extend(self.conjuncts(&b));
-                parts.sort_by_key(ConditionId::fingerprint);
+                parts.sort_unstable_by_key(|part| part.at);
                 parts.dedup();
                 let opposite = |part: &ConditionId| matches!(self.get(part), Condition::Not(inner) if parts.contains(inner));
                 if parts.iter().any(opposite) {
@@ -106,8 +110,8 @@ impl Conditions {
         }
     }
 
-    /// The conditions of which a conjunction is one, in the order of their content.
-    fn conjuncts(&self, of: &ConditionId) -> Vec<ConditionId> {
+    /// The conditions of which a conjunction is one.
+    pub(super) fn conjuncts(&self, of: &ConditionId) -> Vec<ConditionId> {
         let (mut found, mut open) = (Vec::new(), vec![of.clone()]);
         while let Some(at) = open.pop() {
             match self.get(&at) {

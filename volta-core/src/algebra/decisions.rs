@@ -11,7 +11,9 @@ use super::id::TermRef;
 use super::polynomial::{PolynomialId, as_number};
 use super::prover::Prover;
 use crate::base::index::number_of;
-use crate::term::{Deciding, Diagram, Diagrams, Functions, OPAQUE, Store, TermId, TermOp, Variable, View};
+use crate::term::{
+    Deciding, Diagram, DiagramVariable, Diagrams, Functions, OPAQUE, Store, TermId, TermOp, View,
+};
 use rustc_hash::FxHashMap;
 
 /// The functions that terms of several stores are, and the conditions that decide them.
@@ -19,13 +21,13 @@ use rustc_hash::FxHashMap;
 pub(super) struct Decisions {
     functions: Functions<TermRef>,
     /// The sign of a sum: less than zero, zero, or greater.
-    signs: FxHashMap<PolynomialId, Variable>,
+    signs: FxHashMap<PolynomialId, DiagramVariable>,
 }
 
 /// The terms of a prover.
 struct ByForms<'p, 's> {
     prover: &'p mut Prover<'s>,
-    signs: &'p mut FxHashMap<PolynomialId, Variable>,
+    signs: &'p mut FxHashMap<PolynomialId, DiagramVariable>,
     /// Why the search ended, if it did.
     stopped: Option<Stop>,
 }

@@ -169,7 +169,11 @@ fn within(table: &Table, (part, level): &At, mut each: impl FnMut(At)) {
             Condition::Known(_) => {}
             Condition::Positive(inner) | Condition::Zero(inner) => polynomials(&[*inner]),
             Condition::Not(inner) => each((Part::Condition(inner.clone()), level)),
-            Condition::And(a, b) | Condition::Xor(a, b) => {
+            Condition::And(..) => {
+                let parts = table.conditions.conjuncts(id);
+                parts.into_iter().for_each(|inner| each((Part::Condition(inner), level)));
+            }
+            Condition::Xor(a, b) => {
                 [a, b].into_iter().for_each(|inner| each((Part::Condition(inner.clone()), level)));
             }
         },
@@ -313,7 +317,10 @@ impl Evaluation<'_> {
             Condition::Positive(inner) => self.hash(Tag::Positive, level, &[self.polynomial(*inner, level)]),
             Condition::Zero(inner) => self.hash(Tag::Zero, level, &[self.polynomial(*inner, level)]),
             Condition::Not(inner) => self.hash(Tag::Not, level, &[condition(inner)]),
-            Condition::And(a, b) => self.hash_of_set(Tag::And, level, [a, b].map(condition).into_iter()),
+            Condition::And(..) => {
+                let parts = self.table.conditions.conjuncts(id);
+                self.hash_of_set(Tag::And, level, parts.iter().map(condition))
+            }
             Condition::Xor(a, b) => self.hash_of_set(Tag::Xor, level, [a, b].map(condition).into_iter()),
         }
     }

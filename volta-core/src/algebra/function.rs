@@ -325,6 +325,23 @@ impl Prover<'_> {
                 }
             }
         }
+        // What both arms add is added to the choice.
+        let mut shared: Vec<Term> =
+            when_true.iter().filter(|term| when_false.contains(term)).cloned().collect();
+        let rests = [&when_true, &when_false].map(|arm| add(arm, &negated(&shared)));
+        let both_have_one = rests.iter().all(|rest| rest.iter().any(|term| term.key == Key::ONE));
+        let one_number = rests.iter().find_map(|rest| as_number(rest)).filter(|_| both_have_one);
+        if let Some(one_number) = one_number {
+            shared = add(&shared, &number(one_number));
+        }
+        if self.tactic.indicators && !shared.is_empty() {
+            let less = negated(&shared);
+            let [own_true, own_false] = [&when_true, &when_false].map(|arm| add(arm, &less));
+            let chosen = add(&shared, &self.choice_between(condition.clone(), own_true, own_false, total)?);
+            if self.table.keeps_bounds(&chosen, [&when_true, &when_false]) {
+                return Ok(chosen);
+            }
+        }
         Ok(self.table.choice_atom(condition, &when_true, &when_false))
     }
 

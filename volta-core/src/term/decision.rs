@@ -5,7 +5,7 @@
 //! holds for all inputs, and some assignments may belong to none.
 
 use super::congruence::Congruence;
-use super::diagram::{Diagram, Diagrams, Operation, Rank, Variable};
+use super::diagram::{Diagram, DiagramOperation, DiagramVariable, Diagrams, Rank};
 use super::id::TermId;
 use super::info::{FunctionInfo, Kind, Piecewise, Predicate, Product, Sum, TermOp};
 use super::node::{Store, View};
@@ -154,14 +154,14 @@ impl<T: Copy + Eq + Hash> Functions<T> {
             let condition = self.number(operands[0])?;
             let (then, otherwise) = (self.chosen(by, operands[1])?, self.chosen(by, operands[2])?);
             let chosen = [condition, then.diagram, otherwise.diagram];
-            let diagram = self.diagrams.apply(Operation::Select, chosen)?;
+            let diagram = self.diagrams.apply(DiagramOperation::Select, chosen)?;
             return Some(Function { diagram, is_number: then.is_number && otherwise.is_number });
         }
         let diagram = match quotient.filter(|_| op == TermOp::Floor) {
             Some((of, divisor)) => {
                 let of = self.number(by.operand(term, of))?;
                 let divisor = self.diagrams.number(divisor)?;
-                self.diagrams.apply(Operation::Quotient, [of, divisor, divisor])
+                self.diagrams.apply(DiagramOperation::Quotient, [of, divisor, divisor])
             }
             None => self.operation(by, op, operands),
         };
@@ -178,18 +178,18 @@ impl<T: Copy + Eq + Hash> Functions<T> {
         let [a, b, c] = operands.map(|operand| self.number(operand));
         let two = |operation| Some((operation, [a?, b?, b?]));
         let (operation, operands) = match op.kind() {
-            Kind::Sum(Sum::Add) => two(Operation::Add)?,
-            Kind::Sum(Sum::Sub) => two(Operation::Sub)?,
+            Kind::Sum(Sum::Add) => two(DiagramOperation::Add)?,
+            Kind::Sum(Sum::Sub) => two(DiagramOperation::Sub)?,
             Kind::Sum(Sum::Fma) => {
-                let (operation, operands) = two(Operation::Mul)?;
-                (Operation::Add, [self.diagrams.apply(operation, operands)?, c?, c?])
+                let (operation, operands) = two(DiagramOperation::Mul)?;
+                (DiagramOperation::Add, [self.diagrams.apply(operation, operands)?, c?, c?])
             }
-            Kind::Product(Product::Mul) => two(Operation::Mul)?,
-            Kind::Product(Product::Neg) => (Operation::Sub, [self.diagrams.number(0)?, a?, a?]),
-            Kind::Piecewise(Piecewise::Mod) => two(Operation::Mod)?,
-            Kind::Piecewise(Piecewise::BitAnd) => two(Operation::BitAnd)?,
-            Kind::Piecewise(Piecewise::Max) => two(Operation::Max)?,
-            Kind::Piecewise(Piecewise::Min) => two(Operation::Min)?,
+            Kind::Product(Product::Mul) => two(DiagramOperation::Mul)?,
+            Kind::Product(Product::Neg) => (DiagramOperation::Sub, [self.diagrams.number(0)?, a?, a?]),
+            Kind::Piecewise(Piecewise::Mod) => two(DiagramOperation::Mod)?,
+            Kind::Piecewise(Piecewise::BitAnd) => two(DiagramOperation::BitAnd)?,
+            Kind::Piecewise(Piecewise::Max) => two(DiagramOperation::Max)?,
+            Kind::Piecewise(Piecewise::Min) => two(DiagramOperation::Min)?,
             Kind::Function(FunctionInfo { function: RealFunction::Round(Towards::Floor), .. }) => return a,
             Kind::Condition(predicate) => {
                 let wanted = match predicate {
@@ -197,11 +197,11 @@ impl<T: Copy + Eq + Hash> Functions<T> {
                     Predicate::And => return self.diagrams.and(a?, b?),
                     Predicate::Or => {
                         let yes = self.diagrams.number(1)?;
-                        return self.diagrams.apply(Operation::Select, [a?, yes, b?]);
+                        return self.diagrams.apply(DiagramOperation::Select, [a?, yes, b?]);
                     }
                     Predicate::Xor => {
                         let not = self.diagrams.not(b?)?;
-                        return self.diagrams.apply(Operation::Select, [a?, not, b?]);
+                        return self.diagrams.apply(DiagramOperation::Select, [a?, not, b?]);
                     }
                     Predicate::Less => [true, false, false],
                     Predicate::LessEqual => [true, true, false],
@@ -237,7 +237,7 @@ fn quotient(store: &Store, of: TermId) -> Option<(TermId, i128)> {
 pub struct Decisions {
     functions: Functions<TermId>,
     /// Of which two terms the first is less (0), equal (1) or greater (2).
-    orders: FxHashMap<[TermId; 2], Variable>,
+    orders: FxHashMap<[TermId; 2], DiagramVariable>,
 }
 
 impl Decisions {
@@ -262,7 +262,7 @@ impl Decisions {
 struct InStore<'s> {
     store: &'s Store,
     congruence: &'s mut Congruence,
-    orders: &'s mut FxHashMap<[TermId; 2], Variable>,
+    orders: &'s mut FxHashMap<[TermId; 2], DiagramVariable>,
 }
 
 impl Deciding for InStore<'_> {

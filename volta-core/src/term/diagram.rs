@@ -24,14 +24,14 @@ pub struct Diagram(u32);
 
 /// A variable, by its number in its table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Variable(u32);
+pub struct DiagramVariable(u32);
 
 /// Where a variable lies in the order of all: those with lower numbers are decided first.
 pub type Rank = [u64; 3];
 
 /// Operations on the values of one, two or three diagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Operation {
+pub enum DiagramOperation {
     /// `a + b`
     Add,
     /// `a − b`
@@ -56,21 +56,21 @@ pub enum Operation {
     Select,
 }
 
-impl Operation {
+impl DiagramOperation {
     /// The operation on numbers; `None` where it has no result of this size.
     fn on(self, [a, b, c]: [i128; 3]) -> Option<i128> {
         Some(match self {
-            Operation::Add => a.checked_add(b)?,
-            Operation::Sub => a.checked_sub(b)?,
-            Operation::Mul => a.checked_mul(b)?,
-            Operation::Mod => a.checked_rem_euclid(Some(b).filter(|b| *b > 0)?)?,
-            Operation::Quotient => a.checked_div_euclid(Some(b).filter(|b| *b > 0)?)?,
-            Operation::BitAnd => (a >= 0 && b >= 0).then_some(a & b)?,
-            Operation::Max => a.max(b),
-            Operation::Min => a.min(b),
-            Operation::Less => (a < b).into(),
-            Operation::Equal => (a == b).into(),
-            Operation::Select => {
+            DiagramOperation::Add => a.checked_add(b)?,
+            DiagramOperation::Sub => a.checked_sub(b)?,
+            DiagramOperation::Mul => a.checked_mul(b)?,
+            DiagramOperation::Mod => a.checked_rem_euclid(Some(b).filter(|b| *b > 0)?)?,
+            DiagramOperation::Quotient => a.checked_div_euclid(Some(b).filter(|b| *b > 0)?)?,
+            DiagramOperation::BitAnd => (a >= 0 && b >= 0).then_some(a & b)?,
+            DiagramOperation::Max => a.max(b),
+            DiagramOperation::Min => a.min(b),
+            DiagramOperation::Less => (a < b).into(),
+            DiagramOperation::Equal => (a == b).into(),
+            DiagramOperation::Select => {
                 if a != 0 {
                     b
                 } else {
@@ -85,7 +85,7 @@ impl Operation {
 enum Node {
     Leaf(i128),
     /// One diagram for each value of a variable, which is above all variables in them.
-    Branch(Variable, SmallVec<[Diagram; 2]>),
+    Branch(DiagramVariable, SmallVec<[Diagram; 2]>),
 }
 
 /// A variable's place in the order, and its values: these from the first up.
@@ -102,7 +102,7 @@ pub struct Diagrams {
     nodes: Vec<Node>,
     numbers: FxHashMap<Node, Diagram>,
     variables: Vec<Declared>,
-    known: FxHashMap<(Operation, [Diagram; 3]), Diagram>,
+    known: FxHashMap<(DiagramOperation, [Diagram; 3]), Diagram>,
 }
 
 impl Diagrams {
@@ -112,37 +112,37 @@ impl Diagrams {
     }
 
     /// A variable with the values from `first` on; `None` if there are too many.
-    pub fn declare(&mut self, rank: Rank, first: i128, count: u32) -> Option<Variable> {
+    pub fn declare(&mut self, rank: Rank, first: i128, count: u32) -> Option<DiagramVariable> {
         if self.variables.len() >= MAX_VARIABLES {
             return None;
         }
         self.variables.push(Declared { rank, first, count });
-        Some(Variable(number_of(self.variables.len() - 1)))
+        Some(DiagramVariable(number_of(self.variables.len() - 1)))
     }
 
     /// The variable at a rank, of which there is one at most.
-    pub(super) fn declared(&self, rank: Rank) -> Option<Variable> {
+    pub(super) fn declared(&self, rank: Rank) -> Option<DiagramVariable> {
         let at = self.variables.iter().position(|declared| declared.rank == rank)?;
-        Some(Variable(number_of(at)))
+        Some(DiagramVariable(number_of(at)))
     }
 
     /// The function that has these values for those of a variable.
-    pub fn of_values(&mut self, variable: Variable, values: &[i128]) -> Option<Diagram> {
+    pub fn of_values(&mut self, variable: DiagramVariable, values: &[i128]) -> Option<Diagram> {
         let values: Option<SmallVec<[Diagram; 2]>> = values.iter().map(|value| self.number(*value)).collect();
         self.branch(variable, values?)
     }
 
     /// The condition that the first of two functions is less, equal or greater, where these are wanted.
     pub(super) fn ordered(&mut self, [a, b]: [Diagram; 2], wanted: [bool; 3]) -> Option<Diagram> {
-        let is_less = self.apply(Operation::Less, [a, b, b])?;
-        let is_equal = self.apply(Operation::Equal, [a, b, b])?;
+        let is_less = self.apply(DiagramOperation::Less, [a, b, b])?;
+        let is_equal = self.apply(DiagramOperation::Equal, [a, b, b])?;
         let [less, equal, greater] = wanted.map(|wanted| self.number(wanted.into()));
-        let otherwise = self.apply(Operation::Select, [is_equal, equal?, greater?])?;
-        self.apply(Operation::Select, [is_less, less?, otherwise])
+        let otherwise = self.apply(DiagramOperation::Select, [is_equal, equal?, greater?])?;
+        self.apply(DiagramOperation::Select, [is_less, less?, otherwise])
     }
 
     /// The value of a variable.
-    pub(super) fn variable(&mut self, variable: Variable) -> Option<Diagram> {
+    pub(super) fn variable(&mut self, variable: DiagramVariable) -> Option<Diagram> {
         let Declared { first, count, .. } = self.variables[variable.0 as usize];
         let values: Option<SmallVec<[Diagram; 2]>> =
             (0..count).map(|above| self.number(first + i128::from(above))).collect();
@@ -162,7 +162,7 @@ impl Diagrams {
         }
     }
 
-    fn branch(&mut self, variable: Variable, values: SmallVec<[Diagram; 2]>) -> Option<Diagram> {
+    fn branch(&mut self, variable: DiagramVariable, values: SmallVec<[Diagram; 2]>) -> Option<Diagram> {
         if values.iter().all(|value| *value == values[0]) {
             return values.first().copied();
         }
@@ -184,9 +184,9 @@ impl Diagrams {
 
     /// An operation at each assignment; the operands after its last one are not read. `None` where it has no result, or
     /// where diagrams become too large.
-    pub fn apply(&mut self, operation: Operation, mut operands: [Diagram; 3]) -> Option<Diagram> {
+    pub fn apply(&mut self, operation: DiagramOperation, mut operands: [Diagram; 3]) -> Option<Diagram> {
         match operation {
-            Operation::Select => {
+            DiagramOperation::Select => {
                 if operands[1] == operands[2] {
                     return Some(operands[1]);
                 }
@@ -194,16 +194,19 @@ impl Diagrams {
                     return Some(operands[if holds != 0 { 1 } else { 2 }]);
                 }
             }
-            Operation::Add
-            | Operation::Mul
-            | Operation::BitAnd
-            | Operation::Max
-            | Operation::Min
-            | Operation::Equal => {
+            DiagramOperation::Add
+            | DiagramOperation::Mul
+            | DiagramOperation::BitAnd
+            | DiagramOperation::Max
+            | DiagramOperation::Min
+            | DiagramOperation::Equal => {
                 operands[..2].sort_unstable();
                 operands[2] = operands[1];
             }
-            Operation::Sub | Operation::Mod | Operation::Quotient | Operation::Less => {
+            DiagramOperation::Sub
+            | DiagramOperation::Mod
+            | DiagramOperation::Quotient
+            | DiagramOperation::Less => {
                 operands[2] = operands[1];
             }
         }
@@ -236,7 +239,7 @@ impl Diagrams {
     }
 
     /// The variable that is decided first in some diagrams.
-    fn first_variable(&self, diagrams: &[Diagram]) -> Option<Variable> {
+    fn first_variable(&self, diagrams: &[Diagram]) -> Option<DiagramVariable> {
         let of = |diagram: &Diagram| match &self.nodes[diagram.0 as usize] {
             Node::Leaf(_) => None,
             Node::Branch(variable, _) => Some(*variable),
@@ -248,7 +251,7 @@ impl Diagrams {
     }
 
     /// A diagram where a variable, which no other precedes in it, has one of its values.
-    fn at(&self, diagram: Diagram, variable: Variable, value: usize) -> Diagram {
+    fn at(&self, diagram: Diagram, variable: DiagramVariable, value: usize) -> Diagram {
         match &self.nodes[diagram.0 as usize] {
             Node::Branch(own, values) if *own == variable => values[value],
             Node::Branch(..) | Node::Leaf(_) => diagram,
@@ -258,18 +261,18 @@ impl Diagrams {
     /// The conjunction of two conditions.
     pub fn and(&mut self, a: Diagram, b: Diagram) -> Option<Diagram> {
         let no = self.number(0)?;
-        self.apply(Operation::Select, [a, b, no])
+        self.apply(DiagramOperation::Select, [a, b, no])
     }
 
     /// Where a condition does not hold.
     pub fn not(&mut self, a: Diagram) -> Option<Diagram> {
         let [no, yes] = [self.number(0)?, self.number(1)?];
-        self.apply(Operation::Select, [a, no, yes])
+        self.apply(DiagramOperation::Select, [a, no, yes])
     }
 
     /// Where two functions are equal.
     pub fn equal(&mut self, a: Diagram, b: Diagram) -> Option<Diagram> {
-        self.apply(Operation::Equal, [a, b, b])
+        self.apply(DiagramOperation::Equal, [a, b, b])
     }
 
     /// The values that a diagram has where a condition holds, ascending; `None` if there are more than `most`.
@@ -318,18 +321,18 @@ mod tests {
         }
     }
 
-    const OPERATIONS: [Operation; 11] = [
-        Operation::Add,
-        Operation::Sub,
-        Operation::Mul,
-        Operation::Mod,
-        Operation::Quotient,
-        Operation::BitAnd,
-        Operation::Max,
-        Operation::Min,
-        Operation::Less,
-        Operation::Equal,
-        Operation::Select,
+    const OPERATIONS: [DiagramOperation; 11] = [
+        DiagramOperation::Add,
+        DiagramOperation::Sub,
+        DiagramOperation::Mul,
+        DiagramOperation::Mod,
+        DiagramOperation::Quotient,
+        DiagramOperation::BitAnd,
+        DiagramOperation::Max,
+        DiagramOperation::Min,
+        DiagramOperation::Less,
+        DiagramOperation::Equal,
+        DiagramOperation::Select,
     ];
 
     proptest! {

@@ -34,7 +34,7 @@ pub use build::{Operands, Pattern, Results, TermOperand};
 pub use congruence::Congruence;
 pub(crate) use count::{Count, Counts, depends_on};
 pub use decision::{Deciding, Decisions, Functions, OPAQUE};
-pub use diagram::{Diagram, Diagrams, Operation, Rank, Variable};
+pub use diagram::{Diagram, DiagramOperation, DiagramVariable, Diagrams, Rank};
 pub use enclose::enclose;
 pub use fold::{Fold, fold};
 pub use id::{ConstantId, InputId, Integers, NodeId, Sign, TermId, TermKind};

@@ -3,7 +3,7 @@
 
 use super::guard::{Guard, Guards, Terms};
 use super::packed::{Choice, PackedValues};
-use crate::term::{Congruence, Decisions, Diagram, Operation, Store};
+use crate::term::{Congruence, Decisions, Diagram, DiagramOperation, Store};
 use crate::value::Value;
 use rustc_hash::FxHashMap;
 
@@ -95,7 +95,7 @@ fn defined(
             None => Some(if packed.undefined_part(arm).is_some() { no } else { yes }),
         });
         let condition = decisions.of(store, congruence, condition)?;
-        let own = decisions.diagrams().apply(Operation::Select, [condition, arms[0]?, arms[1]?])?;
+        let own = decisions.diagrams().apply(DiagramOperation::Select, [condition, arms[0]?, arms[1]?])?;
         known.insert(at, own);
     }
     known.get(&partly).copied()

@@ -90,19 +90,12 @@ impl Cta<'_> {
         if size != 4 || object.rank != warp.rank {
             return None;
         }
-        let format_at = |cell: u64| self.real_at(first, cell).map(|(format, _)| format);
+        let format_at = |cell: u64| real_at(self, first, cell).map(|(format, _)| format);
         let cells = places.iter().flat_map(|(_, element)| *element..element + d.len() as u64);
         let mut formats = cells.map(format_at);
         let format = formats.next()??;
         let are_alike = formats.all(|other| other == Some(format));
         are_alike.then_some(Lookup { lane, index, places, table: Table::Shared(first), format })
-    }
-
-    /// The real in a cell of shared memory.
-    fn real_at(&self, first: u32, cell: u64) -> Option<(Format, TermId)> {
-        let content = self.memory.shared[(u64::from(first) + cell) as usize];
-        let Some(Value::Sym(sym)) = self.values.terms.packed.part(content, 0, 4) else { return None };
-        if let SymKind::Real(format, term) = sym.kind() { Some((format, term)) } else { None }
     }
 
     /// Executes lookups of one load.
@@ -119,7 +112,7 @@ impl Cta<'_> {
             self.work.counts.warp_instructions += (alike.len() * first.places.len()) as u64;
             self.check_budgets()?;
             for (step, target) in targets.iter().enumerate() {
-                let chosen = self.looked_up(warp, &alike, step as u64, target.is_some(), pc)?;
+                let chosen = looked_up(self, warp, &alike, step as u64, target.is_some(), pc)?;
                 let (Some(target), Some(chosen)) = (target, chosen) else { continue };
                 for lookup in &alike {
                     let value = Sym::real(lookup.format, TermId::from_raw(chosen[lookup.lane]));
@@ -134,55 +127,62 @@ impl Cta<'_> {
         }
         Ok(())
     }
+}
 
-    /// What lanes load that are alike, raw; `None` where nothing takes it.
-    fn looked_up(
-        &mut self,
-        warp: &Warp,
-        alike: &[&Lookup],
-        step: u64,
-        is_taken: bool,
-        pc: InstId,
-    ) -> Result<Option<[u64; 32]>, Stop> {
-        let Some(first) = alike.first() else { return Ok(None) };
-        let mut mask = LaneMask::NONE;
-        let mut indices = [0; 32];
+/// The real in a cell of shared memory.
+fn real_at(cta: &Cta<'_>, first: u32, cell: u64) -> Option<(Format, TermId)> {
+    let content = cta.memory.shared[(u64::from(first) + cell) as usize];
+    let Some(Value::Sym(sym)) = cta.values.terms.packed.part(content, 0, 4) else { return None };
+    if let SymKind::Real(format, term) = sym.kind() { Some((format, term)) } else { None }
+}
+
+/// What lanes load that are alike, raw; `None` where nothing takes it.
+fn looked_up(
+    cta: &mut Cta<'_>,
+    warp: &Warp,
+    alike: &[&Lookup],
+    step: u64,
+    is_taken: bool,
+    pc: InstId,
+) -> Result<Option<[u64; 32]>, Stop> {
+    let Some(first) = alike.first() else { return Ok(None) };
+    let mut mask = LaneMask::NONE;
+    let mut indices = [0; 32];
+    for lookup in alike {
+        mask |= LaneMask::of(lookup.lane);
+        indices[lookup.lane] = lookup.index.raw();
+    }
+    let mut chosen: Option<[u64; 32]> = None;
+    for (at, (value, _)) in first.places.iter().enumerate().rev() {
+        let mut own = [0; 32];
         for lookup in alike {
-            mask |= LaneMask::of(lookup.lane);
-            indices[lookup.lane] = lookup.index.raw();
-        }
-        let mut chosen: Option<[u64; 32]> = None;
-        for (at, (value, _)) in first.places.iter().enumerate().rev() {
-            let mut own = [0; 32];
-            for lookup in alike {
-                let element = lookup.places[at].1 + step;
-                own[lookup.lane] = match lookup.table {
-                    Table::Input(zero) => zero.raw() + element,
-                    Table::Shared(first) => {
-                        let (now, cell) = (self.sync.now(warp), (u64::from(first) + element) as usize);
-                        let epochs = &mut self.memory.shared_epochs[cell];
-                        if self.memory.parts.read_by(Agent::Thread, (epochs, WHOLE), now, lookup.lane) {
-                            return Err(Stop::NeedVectorClocks);
-                        }
-                        match self.real_at(first, element) {
-                            Some((_, term)) => term.raw(),
-                            None => return Err(Stop::Defect("a load has changed shared memory")),
-                        }
+            let element = lookup.places[at].1 + step;
+            own[lookup.lane] = match lookup.table {
+                Table::Input(zero) => zero.raw() + element,
+                Table::Shared(first) => {
+                    let (now, cell) = (cta.sync.now(warp), (u64::from(first) + element) as usize);
+                    let epochs = &mut cta.memory.shared_epochs[cell];
+                    if cta.memory.parts.read_by(Agent::Thread, (epochs, WHOLE), now, lookup.lane) {
+                        return Err(Stop::NeedVectorClocks);
                     }
-                };
-            }
-            let is_same = |others: &[u64; 32]| mask.iter().all(|lane| own[lane] == others[lane]);
-            chosen = match chosen.filter(|_| is_taken) {
-                None => Some(own),
-                Some(others) if is_same(&others) => Some(others),
-                Some(others) => {
-                    let store = &mut self.values.terms.store;
-                    let number = [whole(store, i128::from(*value)).raw(); 32];
-                    let is_this = store.push_shared(TermOp::Equal, mask, &[&indices, &number], pc).all();
-                    Some(store.push_shared(TermOp::Select, mask, &[&is_this, &own, &others], pc).all())
+                    match real_at(cta, first, element) {
+                        Some((_, term)) => term.raw(),
+                        None => return Err(Stop::Defect("a load has changed shared memory")),
+                    }
                 }
             };
         }
-        Ok(chosen.filter(|_| is_taken))
+        let is_same = |others: &[u64; 32]| mask.iter().all(|lane| own[lane] == others[lane]);
+        chosen = match chosen.filter(|_| is_taken) {
+            None => Some(own),
+            Some(others) if is_same(&others) => Some(others),
+            Some(others) => {
+                let store = &mut cta.values.terms.store;
+                let number = [whole(store, i128::from(*value)).raw(); 32];
+                let is_this = store.push_shared(TermOp::Equal, mask, &[&indices, &number], pc).all();
+                Some(store.push_shared(TermOp::Select, mask, &[&is_this, &own, &others], pc).all())
+            }
+        };
     }
+    Ok(chosen.filter(|_| is_taken))
 }
