@@ -94,11 +94,11 @@ impl Table {
     }
 }
 
+/// Groups of indicators by their first one, and the group of each.
+type Groups = (FxHashMap<AtomId, Vec<AtomId>>, FxHashMap<AtomId, AtomId>);
+
 /// Indicators that occur in one product, by the first of them, and the group of each.
-#[expect(clippy::type_complexity)]
-fn grouped(
-    of_terms: &[Option<SmallVec<[AtomId; 4]>>],
-) -> (FxHashMap<AtomId, Vec<AtomId>>, FxHashMap<AtomId, AtomId>) {
+fn grouped(of_terms: &[Option<SmallVec<[AtomId; 4]>>]) -> Groups {
     let mut groups: FxHashMap<AtomId, Vec<AtomId>> = FxHashMap::default();
     let mut group_of: FxHashMap<AtomId, AtomId> = FxHashMap::default();
     for product in of_terms.iter().flatten().filter(|product| product.len() > 1) {
