@@ -162,7 +162,7 @@ fn folders_of_the_machine_import_only_what_lies_below_them() {
     };
     for (at, (name, below)) in MACHINE.iter().enumerate() {
         let is_lower = |other: &&str| MACHINE[..at].iter().any(|(lower, _)| lower == other);
-        assert!(below.iter().all(|other| is_lower(other)), "`{name}` may import what does not lie below it");
+        assert!(below.iter().all(is_lower), "`{name}` may import what does not lie below it");
     }
     let (mut wrong, mut used) = (Vec::new(), BTreeSet::new());
     for (file, imports) in imports_of_files(&root().join("volta-core/src/machine")) {
