@@ -325,16 +325,10 @@ impl Prover<'_> {
                 }
             }
         }
-        // What both arms add is added to the choice.
-        let mut shared: Vec<Term> =
-            when_true.iter().filter(|term| when_false.contains(term)).cloned().collect();
-        let rests = [&when_true, &when_false].map(|arm| add(arm, &negated(&shared)));
-        let both_have_one = rests.iter().all(|rest| rest.iter().any(|term| term.key == Key::ONE));
-        let one_number = rests.iter().find_map(|rest| as_number(rest)).filter(|_| both_have_one);
-        if let Some(one_number) = one_number {
-            shared = add(&shared, &number(one_number));
-        }
-        if self.tactic.indicators && !shared.is_empty() {
+        if self.tactic.indicators
+            && let Some(shared) = shared_by_arms(&when_true, &when_false)
+        {
+            // What both arms add is added to the choice.
             let less = negated(&shared);
             let [own_true, own_false] = [&when_true, &when_false].map(|arm| add(arm, &less));
             let chosen = add(&shared, &self.choice_between(condition.clone(), own_true, own_false, total)?);
@@ -654,6 +648,23 @@ impl Table {
     pub(super) fn known(&mut self, value: bool) -> ConditionId {
         self.intern_condition(Condition::Known(value))
     }
+}
+
+/// What two collected sums have in common, if anything: equal terms, and, where one of them is a number beside these and the
+/// other has a number too, that number.
+fn shared_by_arms(a: &[Term], b: &[Term]) -> Option<Vec<Term>> {
+    let is_shared = |term: &&Term| {
+        let place = b.binary_search_by_key(&term.key, |other| other.key);
+        place.is_ok_and(|place| b[place].coefficient == term.coefficient)
+    };
+    let mut shared: Vec<Term> = a.iter().filter(is_shared).cloned().collect();
+    let rests = [a, b].map(|arm| add(arm, &negated(&shared)));
+    if rests.iter().all(|rest| rest.iter().any(|term| term.key == Key::ONE))
+        && let Some(one) = rests.iter().find_map(|rest| as_number(rest))
+    {
+        shared = add(&shared, &number(one));
+    }
+    (!shared.is_empty()).then_some(shared)
 }
 
 fn drop_zeros(mut terms: Vec<Term>) -> Vec<Term> {
