@@ -32,6 +32,9 @@ const REMEMBERED: usize = 1 << 20;
 /// Values of input elements.
 pub(super) type Values = BTreeMap<(InputId, u64), Rational>;
 
+/// New values of some elements.
+type Change = Vec<((InputId, u64), Rational)>;
+
 /// A condition, and whether it is to hold.
 type Literal = (TermId, bool);
 
@@ -144,7 +147,7 @@ impl Fulfilment<'_> {
         let failing: Vec<usize> = (0..self.fails.len()).filter(|at| self.fails[*at]).collect();
         // Later conditions depend on what earlier ones decide.
         let at = failing[if step % 4 == 3 { mix(step) as usize % failing.len() } else { 0 }];
-        let mut best: Option<(u64, u64, Vec<((InputId, u64), Rational)>)> = None;
+        let mut best: Option<(u64, u64, Change)> = None;
         let before = self.weight_of(&failing);
         for element in self.deciding(self.literals[at].0)? {
             let reading = self.reading.get(&element).cloned().unwrap_or_default();
@@ -255,7 +258,7 @@ impl Fulfilment<'_> {
     }
 
     /// A new value of an element; where elements are distinct, another one that has it gets the old one.
-    fn change(&self, element: (InputId, u64), value: Rational) -> Vec<((InputId, u64), Rational)> {
+    fn change(&self, element: (InputId, u64), value: Rational) -> Change {
         let is_distinct = self.inputs.get(element.0.index()).is_some_and(|info| info.distinct);
         let other = self
             .values
