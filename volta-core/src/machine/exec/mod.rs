@@ -208,7 +208,7 @@ impl Cta<'_> {
                 if mask.is_empty() {
                     return Ok(());
                 }
-                let decided = self.copied_by_cases(warp, mask, copy, pc)?;
+                let decided = access::copy_source::copied_by_cases(self, warp, mask, copy, pc)?;
                 self.asynchronous().copy_async(warp, mask, pc, copy, decided)
             }
             Op::Async(operation) => self.asynchronous().execute(warp, mask, pc, operation),

@@ -231,8 +231,8 @@ impl Cta<'_> {
                 if !(then_may && other_may) {
                     return self.access_in_each(warp, lane, if then_may { then } else { otherwise }, access);
                 }
-                let then = self.access_where(warp, lane, (*condition, true), then, access)?;
-                let otherwise = self.access_where(warp, lane, (*condition, false), otherwise, access)?;
+                let then = access_where(self, warp, lane, (*condition, true), then, access)?;
+                let otherwise = access_where(self, warp, lane, (*condition, false), otherwise, access)?;
                 self.values.select_loaded(warp, lane, *condition, (then, otherwise), access.pc)
             }
             Places::Index(index, addresses) => {
@@ -246,7 +246,7 @@ impl Cta<'_> {
                     let own = if addresses.len() == 1 {
                         self.access_in_each(warp, lane, &place, access)?
                     } else {
-                        self.access_where(warp, lane, (is_this, true), &place, access)?
+                        access_where(self, warp, lane, (is_this, true), &place, access)?
                     };
                     loaded = Some(match loaded {
                         None => own,
@@ -259,22 +259,22 @@ impl Cta<'_> {
             }
         }
     }
+}
 
-    fn access_where(
-        &mut self,
-        warp: &mut Warp,
-        lane: Lane,
-        (condition, holds): (TermId, bool),
-        places: &Places,
-        access: Access<'_>,
-    ) -> Result<Vec<Value>, Stop> {
-        let around = self.values.terms.guards.all();
-        let terms = Terms { store: &mut self.values.terms.store, congruence: &mut self.values.congruence };
-        self.values.terms.guards.narrow(terms, lane, condition, holds);
-        let loaded = self.access_in_each(warp, lane, places, access);
-        self.values.terms.guards.restore(around);
-        loaded
-    }
+fn access_where(
+    cta: &mut Cta<'_>,
+    warp: &mut Warp,
+    lane: Lane,
+    (condition, holds): (TermId, bool),
+    places: &Places,
+    access: Access<'_>,
+) -> Result<Vec<Value>, Stop> {
+    let around = cta.values.terms.guards.all();
+    let terms = Terms { store: &mut cta.values.terms.store, congruence: &mut cta.values.congruence };
+    cta.values.terms.guards.narrow(terms, lane, condition, holds);
+    let loaded = cta.access_in_each(warp, lane, places, access);
+    cta.values.terms.guards.restore(around);
+    loaded
 }
 
 impl Values<'_> {

@@ -14,148 +14,146 @@ use crate::value::int_terms;
 use crate::value::packed::PackedPart;
 use crate::value::{Truth, Value};
 
-impl Cta<'_> {
-    /// What the copies of those lanes write for which an input decides from where they take it, or how much; and the
-    /// numbers of these copies.
-    pub(crate) fn copied_by_cases(
-        &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        operation: &Async,
-        pc: InstId,
-    ) -> Result<Vec<(Lane, u32, Vec<PackedPart>)>, Stop> {
-        let Async::Copy { from, bytes, size, ignore, to: _ } = operation else { return Ok(Vec::new()) };
-        let (mut decided, mut lookups) = (Vec::new(), Vec::new());
-        for lane in mask {
-            let value = |source: Src| self.context.value(warp, source, lane);
-            let is_symbolic = |source: Src| matches!(value(source), Value::Sym(_));
-            let is_conditional =
-                ignore.is_some_and(|ignore| warp.predicates[ignore.pred.index()].sym.contains(lane));
-            let is_sized = size.is_some_and(is_symbolic);
-            if !(is_conditional || is_sized || is_symbolic(from.base)) {
-                continue;
-            }
-            let number = self.sync.begin_copy();
-            let agent = Agent::Copy { number, proxy: None, update: None };
-            let copy = Copied { from: *from, bytes: *bytes, size: *size, ignore: *ignore, agent };
-            let Some(sizes) = self.sizes_of(warp, lane, &copy, pc)? else {
-                return Err(self.size_is_unknown(warp, lane, &copy, pc));
-            };
-            let mut parts = Vec::new();
-            if let Places::At(wanted) = sizes
-                && wanted == u64::from(*bytes)
-            {
-                let accessed =
-                    Accessed { space: Space::Global, address: *from, bytes: *bytes, verb: "reads" };
-                let places = self.places_of_source(warp, lane, accessed, pc)?;
-                let sought =
-                    Sought { space: Space::Global, offset: from.offset, bytes: *bytes, element: None };
-                if let Places::Index(index, addresses) = &places
-                    && let Some(lookup) = self.as_lookup(warp, lane, sought, (*index, addresses))
-                {
-                    lookups.push(lookup);
-                } else {
-                    let what = What::Source(&copy, *bytes);
-                    parts = self.in_parts(warp, lane, &places, Access { pc, what })?;
-                }
-            } else {
-                parts = self.in_parts(warp, lane, &sizes, Access { pc, what: What::Size(&copy) })?;
-            }
-            decided.push((lane, number, parts));
+/// What the copies of those lanes write for which an input decides from where they take it, or how much; and the
+/// numbers of these copies.
+pub(crate) fn copied_by_cases(
+    cta: &mut Cta<'_>,
+    warp: &mut Warp,
+    mask: LaneMask,
+    operation: &Async,
+    pc: InstId,
+) -> Result<Vec<(Lane, u32, Vec<PackedPart>)>, Stop> {
+    let Async::Copy { from, bytes, size, ignore, to: _ } = operation else { return Ok(Vec::new()) };
+    let (mut decided, mut lookups) = (Vec::new(), Vec::new());
+    for lane in mask {
+        let value = |source: Src| cta.context.value(warp, source, lane);
+        let is_symbolic = |source: Src| matches!(value(source), Value::Sym(_));
+        let is_conditional =
+            ignore.is_some_and(|ignore| warp.predicates[ignore.pred.index()].sym.contains(lane));
+        let is_sized = size.is_some_and(is_symbolic);
+        if !(is_conditional || is_sized || is_symbolic(from.base)) {
+            continue;
         }
-        let mut found = self.look_up(warp, lookups, |_| true, pc)?;
-        found.sort_unstable_by_key(|(lane, step, ..)| (*lane, *step));
-        for (of, _, parts) in &mut decided {
-            let own: Vec<Value> =
-                found.iter().filter(|(lane, ..)| lane == of).map(|(.., value)| *value).collect();
-            let element = *bytes / (own.len().max(1) as u32);
-            let split = |value: Value| self.values.terms.packed.split(value, element);
-            parts.extend(own.into_iter().flat_map(split));
-        }
-        Ok(decided)
-    }
-
-    fn in_parts(
-        &mut self,
-        warp: &mut Warp,
-        lane: Lane,
-        places: &Places,
-        access: Access<'_>,
-    ) -> Result<Vec<PackedPart>, Stop> {
-        let words = self.access_in_each(warp, lane, places, access)?;
-        let mut parts = Vec::with_capacity(words.len());
-        for word in words {
-            // What is chosen in parts may have more bytes than a word.
-            let own = self.values.terms.packed.split(word, 4);
-            match int_terms::slice(&own, 0, 4, &mut self.values.terms.store) {
-                Ok(own) => parts.extend(own),
-                Err(_) => return Err(Stop::Defect("a copy has chosen a part of a value")),
-            }
-        }
-        Ok(parts)
-    }
-
-    /// The numbers of bytes that a copy may take.
-    fn sizes_of(
-        &mut self,
-        warp: &mut Warp,
-        lane: Lane,
-        copy: &Copied,
-        pc: InstId,
-    ) -> Result<Option<Places>, Stop> {
-        let truth = match copy.ignore {
-            None => Truth::Known(false),
-            Some(ignore) => {
-                self.values.terms.guard_lanes(warp, LaneMask::of(lane), pc, ignore)?;
-                self.values.terms.truth(warp, ignore, lane, pc)
-            }
+        let number = cta.sync.begin_copy();
+        let agent = Agent::Copy { number, proxy: None, update: None };
+        let copy = Copied { from: *from, bytes: *bytes, size: *size, ignore: *ignore, agent };
+        let Some(sizes) = sizes_of(cta, warp, lane, &copy, pc)? else {
+            return Err(size_is_unknown(cta, warp, lane, &copy, pc));
         };
-        let sizes = match copy.size {
-            None => Some(Places::At(copy.bytes.into())),
-            Some(size) => {
-                let size = self.context.value(warp, size, lane);
-                self.values.terms.steers(warp, lane, size, ("how much a copy takes", pc))?;
-                self.values.places(lane, size)
-            }
-        };
-        Ok(match (truth, sizes) {
-            (Truth::Known(true), _) => Some(Places::At(0)),
-            (Truth::Known(false), sizes) => sizes,
-            (Truth::Condition(ignored), Some(sizes)) => {
-                Some(Places::Choice(ignored, Box::new([Places::At(0), sizes])))
-            }
-            (Truth::Condition(_), None) | (Truth::Undefined(_) | Truth::Answer(_), _) => None,
-        })
-    }
-
-    /// Why it is not known how much a copy takes.
-    #[cold]
-    fn size_is_unknown(&mut self, warp: &mut Warp, lane: Lane, copy: &Copied, pc: InstId) -> Stop {
-        let terms = &self.values.terms;
-        if let Some(ignore) = copy.ignore
-            && let Err(stop) = terms.known_truth(warp, ignore, lane, pc)
+        let mut parts = Vec::new();
+        if let Places::At(wanted) = sizes
+            && wanted == u64::from(*bytes)
         {
-            return stop;
+            let accessed = Accessed { space: Space::Global, address: *from, bytes: *bytes, verb: "reads" };
+            let places = places_of_source(cta, warp, lane, accessed, pc)?;
+            let sought = Sought { space: Space::Global, offset: from.offset, bytes: *bytes, element: None };
+            if let Places::Index(index, addresses) = &places
+                && let Some(lookup) = cta.as_lookup(warp, lane, sought, (*index, addresses))
+            {
+                lookups.push(lookup);
+            } else {
+                let what = What::Source(&copy, *bytes);
+                parts = in_parts(cta, warp, lane, &places, Access { pc, what })?;
+            }
+        } else {
+            parts = in_parts(cta, warp, lane, &sizes, Access { pc, what: What::Size(&copy) })?;
         }
-        let size = copy.size.map(|size| self.context.value(warp, size, lane)).unwrap_or(Value::Bits(0));
-        terms.not_concrete(warp, size, lane, pc, "the size of a copy")
+        decided.push((lane, number, parts));
     }
-
-    /// The addresses from which a copy may read, which lie in memory.
-    fn places_of_source(
-        &mut self,
-        warp: &mut Warp,
-        lane: Lane,
-        accessed: Accessed,
-        pc: InstId,
-    ) -> Result<Places, Stop> {
-        let address = self.context.value(warp, accessed.address.base, lane);
-        self.values.terms.steers(warp, lane, address, ("where an access happens", pc))?;
-        self.values.terms.check_index(&mut self.values.congruence, warp, lane, accessed, pc)?;
-        let places = self.values.places(lane, address);
-        places.ok_or_else(|| self.values.terms.not_concrete(warp, address, lane, pc, "an address"))
+    let mut found = cta.look_up(warp, lookups, |_| true, pc)?;
+    found.sort_unstable_by_key(|(lane, step, ..)| (*lane, *step));
+    for (of, _, parts) in &mut decided {
+        let own: Vec<Value> =
+            found.iter().filter(|(lane, ..)| lane == of).map(|(.., value)| *value).collect();
+        let element = *bytes / (own.len().max(1) as u32);
+        let split = |value: Value| cta.values.terms.packed.split(value, element);
+        parts.extend(own.into_iter().flat_map(split));
     }
+    Ok(decided)
+}
 
+fn in_parts(
+    cta: &mut Cta<'_>,
+    warp: &mut Warp,
+    lane: Lane,
+    places: &Places,
+    access: Access<'_>,
+) -> Result<Vec<PackedPart>, Stop> {
+    let words = cta.access_in_each(warp, lane, places, access)?;
+    let mut parts = Vec::with_capacity(words.len());
+    for word in words {
+        // What is chosen in parts may have more bytes than a word.
+        let own = cta.values.terms.packed.split(word, 4);
+        match int_terms::slice(&own, 0, 4, &mut cta.values.terms.store) {
+            Ok(own) => parts.extend(own),
+            Err(_) => return Err(Stop::Defect("a copy has chosen a part of a value")),
+        }
+    }
+    Ok(parts)
+}
+
+/// The numbers of bytes that a copy may take.
+fn sizes_of(
+    cta: &mut Cta<'_>,
+    warp: &mut Warp,
+    lane: Lane,
+    copy: &Copied,
+    pc: InstId,
+) -> Result<Option<Places>, Stop> {
+    let truth = match copy.ignore {
+        None => Truth::Known(false),
+        Some(ignore) => {
+            cta.values.terms.guard_lanes(warp, LaneMask::of(lane), pc, ignore)?;
+            cta.values.terms.truth(warp, ignore, lane, pc)
+        }
+    };
+    let sizes = match copy.size {
+        None => Some(Places::At(copy.bytes.into())),
+        Some(size) => {
+            let size = cta.context.value(warp, size, lane);
+            cta.values.terms.steers(warp, lane, size, ("how much a copy takes", pc))?;
+            cta.values.places(lane, size)
+        }
+    };
+    Ok(match (truth, sizes) {
+        (Truth::Known(true), _) => Some(Places::At(0)),
+        (Truth::Known(false), sizes) => sizes,
+        (Truth::Condition(ignored), Some(sizes)) => {
+            Some(Places::Choice(ignored, Box::new([Places::At(0), sizes])))
+        }
+        (Truth::Condition(_), None) | (Truth::Undefined(_) | Truth::Answer(_), _) => None,
+    })
+}
+
+/// Why it is not known how much a copy takes.
+#[cold]
+fn size_is_unknown(cta: &mut Cta<'_>, warp: &mut Warp, lane: Lane, copy: &Copied, pc: InstId) -> Stop {
+    let terms = &cta.values.terms;
+    if let Some(ignore) = copy.ignore
+        && let Err(stop) = terms.known_truth(warp, ignore, lane, pc)
+    {
+        return stop;
+    }
+    let size = copy.size.map(|size| cta.context.value(warp, size, lane)).unwrap_or(Value::Bits(0));
+    terms.not_concrete(warp, size, lane, pc, "the size of a copy")
+}
+
+/// The addresses from which a copy may read, which lie in memory.
+fn places_of_source(
+    cta: &mut Cta<'_>,
+    warp: &mut Warp,
+    lane: Lane,
+    accessed: Accessed,
+    pc: InstId,
+) -> Result<Places, Stop> {
+    let address = cta.context.value(warp, accessed.address.base, lane);
+    cta.values.terms.steers(warp, lane, address, ("where an access happens", pc))?;
+    cta.values.terms.check_index(&mut cta.values.congruence, warp, lane, accessed, pc)?;
+    let places = cta.values.places(lane, address);
+    places.ok_or_else(|| cta.values.terms.not_concrete(warp, address, lane, pc, "an address"))
+}
+
+impl Cta<'_> {
     /// The words that a copy writes if it takes so many bytes.
     pub(super) fn taken(
         &mut self,
@@ -175,7 +173,7 @@ impl Cta<'_> {
             return Ok(vec![Value::Bits(0); (copy.bytes / 4) as usize]);
         }
         let accessed = Accessed { space: Space::Global, address: copy.from, bytes: wanted, verb: "reads" };
-        let places = self.places_of_source(warp, lane, accessed, pc);
+        let places = places_of_source(self, warp, lane, accessed, pc);
         let places = places.map_err(|stop| self.values.terms.ended_under_guard(warp, mask, stop))?;
         self.access_in_each(warp, lane, &places, Access { pc, what: What::Source(copy, wanted) })
     }

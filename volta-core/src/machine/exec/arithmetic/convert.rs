@@ -358,7 +358,7 @@ impl ValueTerms<'_> {
         let mut scratch = None;
         let x = self.context.operand(warp, a, &mut scratch);
         if let Some(lane) = mask.iter().find(|lane| !matches!(x.get(*lane), Value::Bits(_))) {
-            return self.cvta_of_choices(warp, (mask, lane), pc, (d, a), (space, to), width);
+            return cvta_of_choices(self, warp, (mask, lane), pc, (d, a), (space, to), width);
         }
         let (mut out, words) = ([0; 32], x.words());
         for lane in mask {
@@ -377,37 +377,6 @@ impl ValueTerms<'_> {
             out[lane] = word;
         }
         warp.register_mut(d).merge_bits(mask, &out);
-        Ok(())
-    }
-
-    /// Converts addresses of which the first that an input decides is that of a lane: pointers that a condition chooses,
-    /// each by itself.
-    #[cold]
-    fn cvta_of_choices(
-        &mut self,
-        warp: &mut Warp,
-        (mask, first): (LaneMask, Lane),
-        pc: InstId,
-        (d, a): (RegId, Src),
-        to: (Space, bool),
-        width: Width,
-    ) -> Result<(), Stop> {
-        for lane in mask {
-            let (value, thread) = (self.context.value(warp, a, lane), warp.thread(lane));
-            let mut convert =
-                |words: &[u64]| Some(Value::Bits(converted(*words.first()?, to, width, thread)?));
-            let mut join = |packed: &mut PackedValues, condition, then, otherwise| {
-                packed.choose(Choice { condition, then, otherwise })
-            };
-            let Some(address) = self.packed.each_arm(&[value], &mut convert, &mut join) else {
-                let (value, lane) = match value {
-                    Value::Bits(_) => (self.context.value(warp, a, first), first),
-                    Value::Sym(_) | Value::Undefined(_) => (value, lane),
-                };
-                return Err(self.not_concrete(warp, value, lane, pc, "an address"));
-            };
-            warp.register_mut(d).set(lane, address);
-        }
         Ok(())
     }
 
@@ -476,6 +445,36 @@ fn with_sign_of(bits: u64, format: Format, number: u64) -> u64 {
     let sign = 1 << (8 * format.bytes() - 1);
     if number & !sign == 0 { number | bits & sign } else { number }
 }
+/// Converts addresses of which the first that an input decides is that of a lane: pointers that a condition chooses,
+/// each by itterms.
+#[cold]
+fn cvta_of_choices(
+    terms: &mut ValueTerms<'_>,
+    warp: &mut Warp,
+    (mask, first): (LaneMask, Lane),
+    pc: InstId,
+    (d, a): (RegId, Src),
+    to: (Space, bool),
+    width: Width,
+) -> Result<(), Stop> {
+    for lane in mask {
+        let (value, thread) = (terms.context.value(warp, a, lane), warp.thread(lane));
+        let mut convert = |words: &[u64]| Some(Value::Bits(converted(*words.first()?, to, width, thread)?));
+        let mut join = |packed: &mut PackedValues, condition, then, otherwise| {
+            packed.choose(Choice { condition, then, otherwise })
+        };
+        let Some(address) = terms.packed.each_arm(&[value], &mut convert, &mut join) else {
+            let (value, lane) = match value {
+                Value::Bits(_) => (terms.context.value(warp, a, first), first),
+                Value::Sym(_) | Value::Undefined(_) => (value, lane),
+            };
+            return Err(terms.not_concrete(warp, value, lane, pc, "an address"));
+        };
+        warp.register_mut(d).set(lane, address);
+    }
+    Ok(())
+}
+
 /// A generic address as one in a state space, or the reverse; `None` where it lies in another one.
 fn converted(address: u64, (space, to): (Space, bool), width: Width, thread: u32) -> Option<u64> {
     let address = if to {
