@@ -4,6 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::InputInfo;
 use super::evaluate::{Evaluator, Leaves, Point, leaves};
+use super::fulfil::fulfilling;
 use super::localize::explain;
 use super::loose::Loose;
 use super::point::{TestPoint, admitted, assume, assume_integer, mix};
@@ -15,7 +16,7 @@ use crate::number::Rational;
 use crate::number::fraction::Fraction;
 use crate::number::interval::{Enclosure, Narrow, Wide};
 use crate::number::value::Value;
-use crate::term::{InputId, Integers, Store, TermId};
+use crate::term::{InputId, Integers, Store, TermId, TermKind, TermOp, View};
 
 /// Limits of the search.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -158,6 +159,9 @@ pub fn refute(
     {
         return Some(witness);
     }
+    if let Some(witness) = search.where_it_holds(1, FULFILLED_QUICKLY) {
+        return Some(witness);
+    }
     // Values that agree to fifteen digits are compared once at a raised precision.
     let point = TestPoint::new(inputs, settled?);
     let precision = search.raised(&point)?;
@@ -236,7 +240,8 @@ pub(super) fn equal_at_all(
 }
 
 /// Searches for a witness where the sequence of points has none: some inputs equal to constants of the kernels, or
-/// between two of them; each input in turn larger or smaller than all others; all magnitudes.
+/// between two of them; each input in turn larger or smaller than all others; all magnitudes; and where the second side
+/// is a choice by a condition, such as whether a fault happens, points at which that holds.
 pub fn refute_further(
     reference: (&Store, TermId),
     opt: (&Store, TermId),
@@ -249,6 +254,7 @@ pub fn refute_further(
         .find_map(|round| search.look(&TestPoint::new(inputs, round)))
         .or_else(|| search.mixed_with_literals())
         .or_else(|| search.one_of_many())
+        .or_else(|| search.where_it_holds(FULFILLED_POINTS, FULFILLED_TERMS))
 }
 
 /// Points of the sequence that are tried again, and some beyond.
@@ -257,6 +263,11 @@ const FURTHER_POINTS: u32 = 40;
 const FURTHER_PRECISE: u32 = 24;
 /// Number of constants of the kernels between which points are placed.
 const BETWEEN: usize = 32;
+/// Number of points from which a condition is tried to be fulfilled, and of terms evaluated from each.
+const FULFILLED_POINTS: u32 = 4;
+const FULFILLED_TERMS: u64 = 10_000_000;
+/// Of terms evaluated before anything is proved.
+const FULFILLED_QUICKLY: u64 = 1_000_000;
 /// Number of elements that are the largest and the smallest in turn.
 const ONE_OF: usize = 1024;
 
@@ -381,6 +392,23 @@ impl<'a> Search<'a> {
         let far = [Rational::from_integer(64), Rational::from_integer(-64)];
         elements.into_iter().take(ONE_OF).find_map(|(input, element)| {
             far.iter().find_map(|value| self.look_where(value, |other, at| (other, at) == (input, element)))
+        })
+    }
+
+    /// Tries points at which the condition of a choice between two numbers holds.
+    fn where_it_holds(&mut self, points: u32, terms: u64) -> Option<Counterexample> {
+        let (store, term) = self.opt;
+        let View::Apply(TermOp::Select, [condition, yes, no]) = store.view(term) else { return None };
+        let all = [self.reference.1, yes, no];
+        if !all.iter().all(|number| matches!(number.kind(), TermKind::Constant(_))) {
+            return None;
+        }
+        let (inputs, deadline) = (self.inputs, &self.effort.deadline);
+        (0..points).find_map(|round| {
+            let begin = TestPoint::new(inputs, round);
+            let effort = (terms, deadline);
+            let values = fulfilling((store, condition), inputs, |input, at| begin.at(input, at), effort)?;
+            self.look(&Assignment(values.into_iter().collect()))
         })
     }
 

@@ -32,6 +32,7 @@ mod equivalence_classes;
 pub mod evaluate;
 pub mod fields;
 pub mod forms;
+mod fulfil;
 pub mod localize;
 pub mod loose;
 pub mod point;

@@ -10,7 +10,7 @@ use super::tensor::{Before, Initial, Tensor, tensor};
 use super::variables::{self, Given};
 use crate::base::assumption::Assumption;
 use crate::base::span::LineTable;
-use crate::case::{Binding, Claim, Element, KernelLaunch, Options, Param, ParamKind, Role, Which};
+use crate::case::{Binding, Claim, Element, KernelLaunch, Options, Param, ParamKind, Role, Sign, Which};
 use crate::launch::{Launch, Outputs};
 use crate::program::{Inst, Program, Space, TENSOR_COLUMNS, TENSOR_LANES, Variable, is_table_of_library};
 use crate::term::{InputId, Integers, Rounds};
@@ -32,6 +32,10 @@ const SHARED_ALIGN: u64 = 16;
 fn distinct_inputs(params: &[Param]) -> Vec<InputId> {
     let inputs = params.iter().enumerate().filter(|(_, param)| param.is_distinct());
     inputs.map(|(at, _)| InputId::from_index(at)).collect()
+}
+
+fn is_not_negative(param: &Param) -> bool {
+    matches!(param.sign(), Sign::Positive | Sign::NonNegative)
 }
 
 /// The integer types of elements of inputs, and, where places may be those that counters give, of what atomic additions
@@ -158,6 +162,7 @@ impl<'a> Launch<'a> {
             local_cells: variables.local_cells,
             names: params.iter().map(name_and_shape).collect(),
             integers: integers(params),
+            not_negative: params.iter().map(is_not_negative).collect(),
             distinct: distinct_inputs(params),
             assumptions: assumptions(program, &builder.given, kernel),
             functions: recognition

@@ -142,6 +142,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) names: Vec<(String, Vec<u64>)>,
     /// The integer types of elements of the case's parameters, by input number.
     pub(crate) integers: Vec<Option<Integers>>,
+    /// Whether the elements of the case's parameters are assumed not to be negative, by input number.
+    pub(crate) not_negative: Vec<bool>,
     /// Inputs whose elements differ from one another.
     pub(crate) distinct: Vec<InputId>,
     /// Assumptions about the launch.

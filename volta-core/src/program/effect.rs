@@ -232,13 +232,13 @@ impl Op {
     }
 
     /// Whether it may be executed under a condition on inputs, as far as is known before it is executed: it computes in
-    /// registers, loads, stores or updates; or it enters a function, which makes only private state of its thread
-    /// undefined.
+    /// registers, loads, stores, updates or starts a copy; or it enters a function, which makes only private state of its
+    /// thread undefined.
     pub fn may_be_tried(&self) -> bool {
         matches!(
             self.effect(),
             Effect::Computes | Effect::Reads | Effect::Writes(Writes::Store | Writes::Atomic)
-        ) || matches!(self, Op::Enter { .. })
+        ) || matches!(self, Op::Enter { .. } | Op::Async(Async::Copy { .. }))
     }
 
     /// Whether it enters a block that declares only registers.

@@ -97,6 +97,19 @@ impl Update {
         }
     }
 
+    /// Of a minimum or maximum of reals that are not negative, the operand that leaves them as they are, as bits.
+    pub(crate) fn neutral_encoding(self) -> Option<u64> {
+        match self {
+            Update::Extreme { largest: true, .. } => Some(0),
+            Update::Extreme { largest: false, format: Format::F32 } => Some(0x7f80_0000),
+            Update::Extreme { .. }
+            | Update::Real(_)
+            | Update::RealInWord { .. }
+            | Update::Integer(..)
+            | Update::Counter { .. } => None,
+        }
+    }
+
     /// Whether the update by this operand leaves every word as it is.
     pub(super) fn is_neutral(self, by: Src) -> bool {
         let (Update::Integer(_, ty), Src::Imm(by)) = (self, by) else { return false };

@@ -13,7 +13,7 @@ use crate::machine::memory::contents::Memory;
 use crate::machine::memory::overlap::OverlapOfCta;
 use crate::machine::memory::tensor_allocations::TensorMemory;
 use crate::machine::sync::synchronisation::Synchronisation;
-use crate::program::{Access, InstId, Space};
+use crate::program::{Access, Address, InstId, PredSrc, Space, Src};
 use crate::verdict::Site;
 
 /// By the origin of an undefined value: the first read that found it in memory that no thread has written, or not for
@@ -64,6 +64,17 @@ pub(crate) struct LaneAccess {
     /// The agent that accesses memory.
     pub(crate) agent: Agent,
     pub(crate) writes: bool,
+}
+
+/// An asynchronous copy of one lane: where it begins to read, how many bytes it writes, and what says how many of them
+/// it reads.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Copied {
+    pub(crate) from: Address,
+    pub(crate) bytes: u32,
+    pub(crate) size: Option<Src>,
+    pub(crate) ignore: Option<PredSrc>,
+    pub(crate) agent: Agent,
 }
 
 /// What computes with floats, known and unknown.

@@ -231,8 +231,14 @@ impl ClassRun {
             self.access_the_same(launch, (warp, mask), (*space, *address), bytes)?;
             return Ok(None);
         }
-        if let Op::Async(Async::Copy { to, from, bytes, size, ignore: _ }) = op {
-            if size.is_some_and(|size| self.drift(warp, size) != STAYS) {
+        if let Op::Async(Async::Copy { to, from, bytes, size, ignore }) = op {
+            let is_decided =
+                ignore.is_some_and(|ignore| warp.predicates[ignore.pred.index()].sym.meets(mask));
+            let is_number = |size| {
+                let is_known = |lane| matches!(value(launch, warp, size, lane), Value::Bits(_));
+                self.drift(warp, size) == STAYS && mask.iter().all(is_known)
+            };
+            if is_decided || !size.is_none_or(is_number) {
                 return Err(Apart);
             }
             self.access_the_same(launch, (warp, mask), (Space::Shared, *to), (*bytes).into())?;

@@ -24,7 +24,7 @@ use crate::machine::exec::arithmetic::integer::Integer;
 use crate::machine::exec::arithmetic::predicates::{Carry, CompareTargets};
 use crate::machine::group::stop::Stop;
 use crate::machine::group::warp::Warp;
-use crate::program::{Inst, InstId, Op, PredSrc};
+use crate::program::{Async, Inst, InstId, Op, PredSrc};
 use crate::value::register::Register;
 use crate::verdict::FaultKind;
 use threads::{OneThread, WholeWarp};
@@ -203,6 +203,14 @@ impl Cta<'_> {
                 Ok(())
             }
             Op::Nop => Ok(()),
+            Op::Async(copy @ Async::Copy { .. }) => {
+                let mask = mask & !self.access_by_cases(warp, mask, inst, pc)?;
+                if mask.is_empty() {
+                    return Ok(());
+                }
+                let decided = access::copy_source::copied_by_cases(self, warp, mask, copy, pc)?;
+                self.asynchronous().copy_async(warp, mask, pc, copy, decided)
+            }
             Op::Async(operation) => self.asynchronous().execute(warp, mask, pc, operation),
             Op::Trap => {
                 let message = "the kernel reaches a trap or a failed assertion".to_string();

@@ -11,11 +11,14 @@ use crate::machine::group::context::Context;
 use crate::machine::group::stop::Stop;
 use crate::machine::group::values::Reals;
 use crate::machine::group::warp::Warp;
-use crate::program::{Address, Clamp, InstId, Int2, Precision, RegId, Scope, Space, Src, Strong, Update};
+use crate::number::format::Format;
+use crate::program::{
+    Address, Clamp, InstId, Int, Int2, Precision, RegId, Scope, Space, Src, Strong, Update, Width,
+};
 use crate::term::TermOp;
 use crate::value::float_inst::Shape;
 use crate::value::guard::Guard;
-use crate::value::{Origin, Sym, Value};
+use crate::value::{Origin, Sym, SymKind, Value};
 use crate::verdict::FaultKind;
 
 impl Accesses<'_, '_> {
@@ -83,7 +86,8 @@ impl Accesses<'_, '_> {
         let Some(own) = at.agent.atomic_update() else {
             return Err(Stop::Defect("a non-atomic update"));
         };
-        let (update, pc) = (own.update, at.pc);
+        let pc = at.pc;
+        let update = self.values.reals().on_encodings(own.update, [by, by]).unwrap_or(own.update);
         self.sync.keeps_order(warp, lane, at, (offset, update.bytes()))?;
         self.values.numbers.updates_shared = matches!(at.object.backing, Backing::Shared(_));
         let mismatch = |this: &Self, warp: &Warp, held: String| {
@@ -94,7 +98,17 @@ impl Accesses<'_, '_> {
         // Under a condition, the operand is one that changes nothing where the condition does not hold. Otherwise the
         // order of updates would show in the form of the sum.
         let narrow = self.values.terms.guards.of(lane) != Guard::ALWAYS;
-        let nothing = if narrow { update.neutral().map(Value::Bits) } else { None };
+        let is_of_several =
+            matches!(at.object.backing, Backing::Tensor(_)) && self.context.launch.clusters.len() > 1;
+        // Where only this CTA updates reals, their minimum is chosen as a whole.
+        let neutral = if update == own.update {
+            update.neutral()
+        } else if is_of_several {
+            update.neutral_encoding()
+        } else {
+            None
+        };
+        let nothing = if narrow { neutral.map(Value::Bits) } else { None };
         let given = by;
         let by = match nothing {
             Some(nothing) => {
@@ -111,14 +125,16 @@ impl Accesses<'_, '_> {
         } else {
             (old, by)
         };
-        let new =
-            self.arithmetic().updated(update, old, operand, pc).map_err(|held| mismatch(self, warp, held))?;
+        let new = self
+            .arithmetic()
+            .updated(own.update, old, operand, pc)
+            .map_err(|held| mismatch(self, warp, held))?;
         self.values.terms.guards.holds_in_contents = nothing.is_some() && !is_partly;
         let stored = self.store_value(warp, lane, at, offset, update.bytes(), new);
         self.values.terms.guards.holds_in_contents = false;
         stored?;
         if let Backing::Tensor(tensor) = at.object.backing
-            && self.context.launch.clusters.len() > 1
+            && is_of_several
         {
             if narrow && nothing.is_none() {
                 let message = format!(
@@ -131,7 +147,7 @@ impl Accesses<'_, '_> {
             let sum = match self.memory.contributed(place) {
                 // If another operation has updated the place before, another CTA that updates it is a fault, and this
                 // sum is never read.
-                Some(sum) => self.arithmetic().updated(update, sum, by, pc).unwrap_or(by),
+                Some(sum) => self.arithmetic().updated(own.update, sum, by, pc).unwrap_or(by),
                 None => by,
             };
             self.memory.contribute(place, own, sum);
@@ -153,6 +169,7 @@ impl Arithmetic<'_, '_> {
         if let Some(origin) = self.values.terms.packed.taint(&[old, by]) {
             return Ok(Value::Undefined(origin));
         }
+        let update = self.values.reals().on_encodings(update, [old, by]).unwrap_or(update);
         match update {
             Update::Real(format) | Update::Extreme { format, .. } | Update::RealInWord { format, .. } => {
                 let (Some(x), Some(y)) =
@@ -221,6 +238,31 @@ impl Context<'_> {
 }
 
 impl Reals<'_, '_> {
+    /// The update on reals that `min` or `max` on encodings of floats is, as signed integers, if one of two values is a
+    /// real and neither is negative. Their encodings have the order of the values: that of -0 is the least integer, and
+    /// its value is the least as well.
+    fn on_encodings(&mut self, update: Update, values: [Value; 2]) -> Option<Update> {
+        let Update::Integer(op @ (Int2::Min | Int2::Max), Int { width: Width::W32, signed: true }) = update
+        else {
+            return None;
+        };
+        let is_real = |value: Value| match self.terms.packed.as_f32(value) {
+            Value::Sym(sym) => matches!(sym.kind(), SymKind::Real(Format::F32, _)),
+            Value::Bits(_) | Value::Undefined(_) => false,
+        };
+        if self.terms.store.is_ieee() || !values.into_iter().any(is_real) {
+            return None;
+        }
+        let mut is_good = |value| {
+            let real = self.read_real(value, Format::F32).ok().flatten();
+            real.is_some_and(|real| self.is_not_negative(real))
+        };
+        values
+            .into_iter()
+            .all(&mut is_good)
+            .then_some(Update::Extreme { largest: op == Int2::Max, format: Format::F32 })
+    }
+
     /// The operand as bits, an integer or a real, or undefined. The error describes a value that is none of these.
     fn updating(&mut self, update: Update, by: Value, pc: InstId) -> Result<Value, String> {
         if let Some(origin) = self.terms.packed.taint(&[by]) {

@@ -2,10 +2,11 @@
 //! address is that one. `c ? a[i] : b[j]`, where compilers select the pointer and load once, and elements at an index
 //! with a known range.
 
-use super::lookup::Lookup;
+use super::lookup::{Lookup, Sought};
 use crate::base::lane::{Lane, LaneMask};
 use crate::launch::objects::{locate, owned, pretty_name};
 use crate::machine::cta::Cta;
+use crate::machine::cta::accesses::Copied;
 use crate::machine::group::context::Context;
 use crate::machine::group::enumeration::MAX_VALUES;
 use crate::machine::group::guard_bounds::modulus;
@@ -13,7 +14,7 @@ use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::{UnderGuards, ValueTerms};
 use crate::machine::group::values::Values;
 use crate::machine::group::warp::Warp;
-use crate::program::{Inst, InstId, Op, RegId, Space, Src};
+use crate::program::{Address, Async, Inst, InstId, Op, RegId, Space, Src};
 use crate::term::{Congruence, Range, TermId, TermKind, TermOp, View};
 use crate::value::guard::{Guard, Literal, Terms};
 use crate::value::indexed::{Indexed, MAX_STEPS, indexed};
@@ -37,6 +38,33 @@ fn between((first, scale): (i128, i128), low: i128, high: i128) -> (i128, i128) 
     match scale {
         1.. => ((low - first + scale - 1).div_euclid(scale), (high - first).div_euclid(scale)),
         _ => ((first - high - scale - 1).div_euclid(-scale), (first - low).div_euclid(-scale)),
+    }
+}
+
+/// What an instruction accesses at an address.
+#[derive(Clone, Copy)]
+pub(super) struct Accessed {
+    pub(super) space: Space,
+    pub(super) address: Address,
+    pub(super) bytes: u32,
+    pub(super) verb: &'static str,
+}
+
+impl Accessed {
+    /// What an operation accesses, if an input may choose its address; of a copy, this is where it writes.
+    fn of(op: &Op) -> Option<Accessed> {
+        let (space, address, bytes, verb) = if let Op::Load { space, address, width, d, .. } = op {
+            (*space, *address, width.bytes() * d.len() as u32, "reads")
+        } else if let Op::Store { space, address, width, a, .. } = op {
+            (*space, *address, width.bytes() * a.len() as u32, "writes")
+        } else if let Op::Atomic { space, address, update, .. } = op {
+            (*space, *address, update.bytes(), "updates")
+        } else if let Op::Async(Async::Copy { to, bytes, .. }) = op {
+            (Space::Shared, *to, *bytes, "writes")
+        } else {
+            return None;
+        };
+        Some(Accessed { space, address, bytes, verb })
     }
 }
 
@@ -72,8 +100,8 @@ impl IndexIn {
     }
 }
 
-/// The possible values of an address.
-enum Places {
+/// The possible values of an address, or of another number.
+pub(super) enum Places {
     /// This address.
     At(u64),
     /// A select by a condition.
@@ -91,14 +119,13 @@ impl Cta<'_> {
         inst: &Inst,
         pc: InstId,
     ) -> Result<LaneMask, Stop> {
-        let (address, targets): (_, &[Option<RegId>]) = if let Op::Load { address, d, .. } = &inst.op {
-            (address, d)
-        } else if let Op::Store { address, .. } = &inst.op {
-            (address, &[])
-        } else if let Op::Atomic { address, d, .. } = &inst.op {
-            (address, std::slice::from_ref(d))
+        let Some(Accessed { address, .. }) = Accessed::of(&inst.op) else { return Ok(LaneMask::NONE) };
+        let targets: &[Option<RegId>] = if let Op::Load { d, .. } = &inst.op {
+            d
+        } else if let Op::Atomic { d, .. } = &inst.op {
+            std::slice::from_ref(d)
         } else {
-            return Ok(LaneMask::NONE);
+            &[]
         };
         let Src::Reg(base) = address.base else { return Ok(LaneMask::NONE) };
         let symbolic = warp.register(base).sym & mask;
@@ -116,7 +143,12 @@ impl Cta<'_> {
             self.values.terms.guards.alike = None;
             accessed?;
         }
-        self.look_up(warp, lookups, targets, pc)?;
+        let is_taken = |step: usize| targets.get(step).is_some_and(Option::is_some);
+        for (lane, step, value) in self.look_up(warp, lookups, is_taken, pc)? {
+            if let Some(Some(target)) = targets.get(step) {
+                warp.register_mut(*target).set(lane, value);
+            }
+        }
         Ok(done)
     }
 
@@ -132,20 +164,18 @@ impl Cta<'_> {
     ) -> Result<LaneMask, Stop> {
         let address = warp.register(base).get(lane);
         self.values.terms.steers(warp, lane, address, ("where an access happens", pc))?;
-        self.values.terms.check_index(&mut self.values.congruence, warp, lane, inst, pc)?;
-        let mut left = MAX_ADDRESSES;
-        let Some(places) =
-            self.values.terms.under_guards().places(&mut self.values.congruence, lane, address, &mut left)
-        else {
-            return Ok(LaneMask::NONE);
-        };
+        if let Some(accessed) = Accessed::of(&inst.op) {
+            self.values.terms.check_index(&mut self.values.congruence, warp, lane, accessed, pc)?;
+        }
+        let Some(places) = self.values.places(lane, address) else { return Ok(LaneMask::NONE) };
         if let Places::Index(index, addresses) = &places
-            && let Some(lookup) = self.as_lookup(warp, lane, inst, (*index, addresses))
+            && let Some(sought) = Sought::of(&inst.op)
+            && let Some(lookup) = self.as_lookup(warp, lane, sought, (*index, addresses))
         {
             lookups.push(lookup);
             return Ok(LaneMask::of(lane));
         }
-        let access = Access { inst, pc, base, targets };
+        let access = Access { pc, what: What::Inst { inst, base, targets } };
         self.values.terms.guards.around_cases =
             Some(self.values.terms.guards.depth(self.values.terms.guards.of(lane)));
         let values = self.access_in_each(warp, lane, &places, access);
@@ -159,7 +189,7 @@ impl Cta<'_> {
     }
 
     /// Executes an access at each of some addresses; returns what it loads.
-    fn access_in_each(
+    pub(super) fn access_in_each(
         &mut self,
         warp: &mut Warp,
         lane: Lane,
@@ -168,19 +198,27 @@ impl Cta<'_> {
     ) -> Result<Vec<Value>, Stop> {
         match places {
             Places::At(address) => {
-                let mask = LaneMask::of(lane);
+                let (mask, pc) = (LaneMask::of(lane), access.pc);
+                let (inst, base, targets) = match access.what {
+                    What::Inst { inst, base, targets } => (inst, base, targets),
+                    What::Size(copy) => return self.taken(warp, lane, copy, *address, pc),
+                    What::Source(copy, wanted) => {
+                        let taken = self.accesses().taken_from(warp, lane, copy, (*address, wanted), pc);
+                        return taken.map_err(|stop| self.values.terms.ended_under_guard(warp, mask, stop));
+                    }
+                };
                 // A target may be one of the operands of the next case.
-                let registers = access.targets.iter().flatten().chain([&access.base]);
+                let registers = targets.iter().flatten().chain([&base]);
                 let mut before: Vec<_> = registers.map(|at| (*at, warp.register(*at).get(lane))).collect();
-                warp.register_mut(access.base).set(lane, Value::Bits(*address));
-                before.extend(self.values.narrow_stored(warp, lane, access));
-                self.execute(warp, mask, access.inst, access.pc)
+                warp.register_mut(base).set(lane, Value::Bits(*address));
+                before.extend(self.values.narrow_stored(warp, lane, inst, base));
+                self.execute(warp, mask, inst, pc)
                     .map_err(|stop| self.values.terms.ended_under_guard(warp, mask, stop))?;
                 let loaded = |target: &Option<RegId>| match target {
                     Some(target) => warp.register(*target).get(lane),
                     None => Value::Bits(0),
                 };
-                let loaded = access.targets.iter().map(loaded).collect();
+                let loaded = targets.iter().map(loaded).collect();
                 for (register, value) in before {
                     warp.register_mut(register).set(lane, value);
                 }
@@ -193,8 +231,8 @@ impl Cta<'_> {
                 if !(then_may && other_may) {
                     return self.access_in_each(warp, lane, if then_may { then } else { otherwise }, access);
                 }
-                let then = self.access_where(warp, lane, (*condition, true), then, access)?;
-                let otherwise = self.access_where(warp, lane, (*condition, false), otherwise, access)?;
+                let then = access_where(self, warp, lane, (*condition, true), then, access)?;
+                let otherwise = access_where(self, warp, lane, (*condition, false), otherwise, access)?;
                 self.values.select_loaded(warp, lane, *condition, (then, otherwise), access.pc)
             }
             Places::Index(index, addresses) => {
@@ -208,7 +246,7 @@ impl Cta<'_> {
                     let own = if addresses.len() == 1 {
                         self.access_in_each(warp, lane, &place, access)?
                     } else {
-                        self.access_where(warp, lane, (is_this, true), &place, access)?
+                        access_where(self, warp, lane, (is_this, true), &place, access)?
                     };
                     loaded = Some(match loaded {
                         None => own,
@@ -221,25 +259,32 @@ impl Cta<'_> {
             }
         }
     }
+}
 
-    fn access_where(
-        &mut self,
-        warp: &mut Warp,
-        lane: Lane,
-        (condition, holds): (TermId, bool),
-        places: &Places,
-        access: Access<'_>,
-    ) -> Result<Vec<Value>, Stop> {
-        let around = self.values.terms.guards.all();
-        let terms = Terms { store: &mut self.values.terms.store, congruence: &mut self.values.congruence };
-        self.values.terms.guards.narrow(terms, lane, condition, holds);
-        let loaded = self.access_in_each(warp, lane, places, access);
-        self.values.terms.guards.restore(around);
-        loaded
-    }
+fn access_where(
+    cta: &mut Cta<'_>,
+    warp: &mut Warp,
+    lane: Lane,
+    (condition, holds): (TermId, bool),
+    places: &Places,
+    access: Access<'_>,
+) -> Result<Vec<Value>, Stop> {
+    let around = cta.values.terms.guards.all();
+    let terms = Terms { store: &mut cta.values.terms.store, congruence: &mut cta.values.congruence };
+    cta.values.terms.guards.narrow(terms, lane, condition, holds);
+    let loaded = cta.access_in_each(warp, lane, places, access);
+    cta.values.terms.guards.restore(around);
+    loaded
 }
 
 impl Values<'_> {
+    /// The possible values of an address, or of another number, where the guard of a lane holds; `None` where they are
+    /// not known, or too many.
+    pub(super) fn places(&mut self, lane: Lane, address: Value) -> Option<Places> {
+        let mut left = MAX_ADDRESSES;
+        self.terms.under_guards().places(&mut self.congruence, lane, address, &mut left)
+    }
+
     /// Groups of lanes that store the same value together, wherever they do (rule Y1); each of the lanes is in one.
     fn storing_alike(&mut self, warp: &Warp, mut left: LaneMask, inst: &Inst) -> Vec<LaneMask> {
         let stored = if let Op::Store { a, width, .. } = &inst.op { Some((a, *width)) } else { None };
@@ -263,10 +308,16 @@ impl Values<'_> {
 
     /// Replaces the values that an access stores, or by which it updates, by what they are at this address; returns the
     /// values before.
-    fn narrow_stored(&mut self, warp: &mut Warp, lane: Lane, access: Access<'_>) -> Vec<(RegId, Value)> {
-        let sources: &[Src] = if let Op::Store { a, .. } = &access.inst.op {
+    fn narrow_stored(
+        &mut self,
+        warp: &mut Warp,
+        lane: Lane,
+        inst: &Inst,
+        base: RegId,
+    ) -> Vec<(RegId, Value)> {
+        let sources: &[Src] = if let Op::Store { a, .. } = &inst.op {
             a
-        } else if let Op::Atomic { a, .. } = &access.inst.op {
+        } else if let Op::Atomic { a, .. } = &inst.op {
             std::slice::from_ref(a)
         } else {
             return Vec::new();
@@ -288,7 +339,7 @@ impl Values<'_> {
                 | SymKind::Ticket(_)
                 | SymKind::Fragment { .. } => continue,
             };
-            if narrowed != sym && source != access.base {
+            if narrowed != sym && source != base {
                 warp.register_mut(source).set(lane, Value::Sym(narrowed));
                 before.push((source, value));
             }
@@ -348,26 +399,17 @@ impl Values<'_> {
 
 impl ValueTerms<'_> {
     /// Checks that an index by which a lane accesses memory lies in its tensor or variable, as far as its range shows.
-    fn check_index(
+    pub(super) fn check_index(
         &mut self,
         congruence: &mut Congruence,
         warp: &Warp,
         lane: Lane,
-        inst: &Inst,
+        Accessed { space, address, bytes, verb }: Accessed,
         pc: InstId,
     ) -> Result<(), Stop> {
-        let (space, address, bytes, verb) = if let Op::Load { space, address, width, d, .. } = &inst.op {
-            (space, address, width.bytes() * d.len() as u32, "reads")
-        } else if let Op::Store { space, address, width, a, .. } = &inst.op {
-            (space, address, width.bytes() * a.len() as u32, "writes")
-        } else if let Op::Atomic { space, address, update, .. } = &inst.op {
-            (space, address, update.bytes(), "updates")
-        } else {
-            return Ok(());
-        };
         let Value::Sym(sym) = self.context.value(warp, address.base, lane) else { return Ok(()) };
         let SymKind::Int(width @ (4 | 8), term) = sym.kind() else { return Ok(()) };
-        let reach = Reach { space: *space, width, distance: address.offset, bytes };
+        let reach = Reach { space, width, distance: address.offset, bytes };
         let Some(indexed) = self.index_in(warp, lane, term, reach) else { return Ok(()) };
         let IndexIn { index, number, first, scale, least, greatest, range } = indexed;
         if indexed.is_inside() || !range.whole {
@@ -692,11 +734,19 @@ impl UnderGuards<'_> {
     }
 }
 
-/// An access, its base register, and the registers that it loads into.
+/// What is executed at each of some addresses.
 #[derive(Clone, Copy)]
-struct Access<'i> {
-    inst: &'i Inst,
-    pc: InstId,
-    base: RegId,
-    targets: &'i [Option<RegId>],
+pub(super) struct Access<'i> {
+    pub(super) pc: InstId,
+    pub(super) what: What<'i>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum What<'i> {
+    /// An instruction, by its base register, and the registers that it loads into.
+    Inst { inst: &'i Inst, base: RegId, targets: &'i [Option<RegId>] },
+    /// What a copy takes; the numbers are those of bytes.
+    Size(&'i Copied),
+    /// What a copy of so many bytes takes.
+    Source(&'i Copied, u32),
 }

@@ -10,7 +10,7 @@ use crate::machine::group::values::Values;
 use crate::machine::group::warp::Warp;
 use crate::machine::memory::perhaps::{How, Perhaps};
 use crate::machine::memory::uncached::Uncachable;
-use crate::program::{InstId, Op, Space};
+use crate::program::{Async, InstId, Op, Space};
 use crate::term::{TermId, TermOp, View};
 use crate::value::guard::{Guard, Literal, Terms};
 use crate::value::packed::{Cell, Choice};
@@ -32,8 +32,8 @@ impl Context<'_> {
         if matches!(op, Op::Store { space: Space::Local | Space::Param, .. }) {
             return Ok(());
         }
-        if !matches!(op, Op::Store { .. } | Op::Atomic { .. }) {
-            return Err("it does more than load, store, update and compute");
+        if !matches!(op, Op::Store { .. } | Op::Atomic { .. } | Op::Async(Async::Copy { .. })) {
+            return Err("it does more than load, store, update, copy and compute");
         }
         if let Op::Atomic { draws: true, .. } = op {
             return Err("it draws a ticket");

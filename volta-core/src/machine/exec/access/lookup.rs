@@ -11,7 +11,7 @@ use crate::machine::cta::Cta;
 use crate::machine::group::stop::Stop;
 use crate::machine::group::warp::Warp;
 use crate::number::format::Format;
-use crate::program::{Inst, InstId, Op, RegId};
+use crate::program::{InstId, Op, Space};
 use crate::term::{TermId, TermOp};
 use crate::value::int_terms::whole;
 use crate::value::{Sym, SymKind, Value};
@@ -33,13 +33,41 @@ pub(super) struct Lookup {
     places: Vec<(i64, u64)>,
     table: Table,
     format: Format,
+    /// The number of elements that are loaded.
+    count: usize,
 }
 
 impl Lookup {
     /// Whether two lanes choose from as many elements of one memory by the same values.
     fn is_like(&self, other: &Lookup) -> bool {
         let values = |of: &Lookup| of.places.iter().map(|(value, _)| *value).collect::<Vec<_>>();
-        self.table == other.table && self.format == other.format && values(self) == values(other)
+        let are_alike = self.table == other.table && self.format == other.format && self.count == other.count;
+        are_alike && values(self) == values(other)
+    }
+}
+
+/// What a lookup is to load, from so far behind its addresses.
+#[derive(Clone, Copy)]
+pub(super) struct Sought {
+    pub(super) space: Space,
+    pub(super) offset: i64,
+    pub(super) bytes: u32,
+    /// The bytes of an element; if `None`, those of one of the memory.
+    pub(super) element: Option<u32>,
+}
+
+impl Sought {
+    /// What an instruction loads; `None` where it is no load, or does more.
+    pub(super) fn of(op: &Op) -> Option<Sought> {
+        let Op::Load { access, space, address, width, d } = op else { return None };
+        let bytes = width.bytes() * d.len() as u32;
+        let is_plain = !access.leads_nowhere && access.ahead_of.is_none();
+        is_plain.then_some(Sought {
+            space: *space,
+            offset: address.offset,
+            bytes,
+            element: Some(width.bytes()),
+        })
     }
 }
 
@@ -50,27 +78,26 @@ impl Cta<'_> {
         &mut self,
         warp: &Warp,
         lane: Lane,
-        inst: &Inst,
+        sought: Sought,
         (index, addresses): (TermId, &[(i64, u64)]),
     ) -> Option<Lookup> {
-        let Op::Load { access, space, address, width, d } = &inst.op else { return None };
         let terms = &self.values.terms;
         let is_plain = self.class.is_none()
             && self.patterns.is_none()
             && self.sync.products.is_empty()
             && terms.survey.is_none()
             && !terms.store.explains()
-            && !terms.store.is_ieee()
-            && !access.leads_nowhere
-            && access.ahead_of.is_none();
+            && !terms.store.is_ieee();
         let (_, first) = addresses.first().filter(|_| is_plain && addresses.len() > 1)?;
         let (own, inner) =
-            owned(locate(*space, first.wrapping_add_signed(address.offset)), warp.thread(lane));
+            owned(locate(sought.space, first.wrapping_add_signed(sought.offset)), warp.thread(lane));
         let (number, at_first) = self.context.found(warp, own, inner)?;
         let object = self.context.launch.objects.get(number);
-        let (size, bytes) = (u64::from(width.bytes()), u64::from(width.bytes()) * d.len() as u64);
+        let input = self.context.unwritten_input(object);
+        let (size, bytes) = (sought.element.or(input.map(|(_, own)| own))?.into(), u64::from(sought.bytes));
+        let count = (bytes / size) as usize;
         let last = object.size.checked_sub(bytes)?;
-        if object.align.min(object.declared) < bytes {
+        if object.align.min(object.declared) < bytes || !bytes.is_multiple_of(size) {
             return None;
         }
         let element = |(value, address): &(i64, u64)| {
@@ -79,10 +106,10 @@ impl Cta<'_> {
             (offset <= last && offset.is_multiple_of(bytes)).then_some((*value, offset / size))
         };
         let places: Vec<(i64, u64)> = addresses.iter().map(element).collect::<Option<_>>()?;
-        if let Some((word, own)) = self.context.unwritten_input(object) {
+        if let Some((word, own)) = input {
             let SymKind::Real(format, zero) = Sym::from_raw(word).kind() else { return None };
             let table = Table::Input(zero);
-            return (u64::from(own) == size).then_some(Lookup { lane, index, places, table, format });
+            return (u64::from(own) == size).then_some(Lookup { lane, index, places, table, format, count });
         }
         let (Backing::Shared(first), Detector::Epoch(_)) = (object.backing, &self.sync.order) else {
             return None;
@@ -91,32 +118,34 @@ impl Cta<'_> {
             return None;
         }
         let format_at = |cell: u64| real_at(self, first, cell).map(|(format, _)| format);
-        let cells = places.iter().flat_map(|(_, element)| *element..element + d.len() as u64);
+        let cells = places.iter().flat_map(|(_, element)| *element..element + count as u64);
         let mut formats = cells.map(format_at);
         let format = formats.next()??;
         let are_alike = formats.all(|other| other == Some(format));
-        are_alike.then_some(Lookup { lane, index, places, table: Table::Shared(first), format })
+        are_alike.then_some(Lookup { lane, index, places, table: Table::Shared(first), format, count })
     }
 
-    /// Executes lookups of one load.
+    /// Executes lookups of one load; returns for each lane the elements that are taken, by their numbers.
     pub(super) fn look_up(
         &mut self,
-        warp: &mut Warp,
+        warp: &Warp,
         mut lookups: Vec<Lookup>,
-        targets: &[Option<RegId>],
+        is_taken: impl Fn(usize) -> bool,
         pc: InstId,
-    ) -> Result<(), Stop> {
+    ) -> Result<Vec<(Lane, usize, Value)>, Stop> {
+        let mut found = Vec::new();
         while let Some(first) = lookups.first() {
             let (alike, others) = lookups.iter().partition::<Vec<_>, _>(|other| first.is_like(other));
             debug_assert!(!alike.is_empty());
             self.work.counts.warp_instructions += (alike.len() * first.places.len()) as u64;
             self.check_budgets()?;
-            for (step, target) in targets.iter().enumerate() {
-                let chosen = looked_up(self, warp, &alike, step as u64, target.is_some(), pc)?;
-                let (Some(target), Some(chosen)) = (target, chosen) else { continue };
+            for step in 0..first.count {
+                let Some(chosen) = looked_up(self, warp, &alike, step as u64, is_taken(step), pc)? else {
+                    continue;
+                };
                 for lookup in &alike {
                     let value = Sym::real(lookup.format, TermId::from_raw(chosen[lookup.lane]));
-                    warp.register_mut(*target).set(lookup.lane, Value::Sym(value));
+                    found.push((lookup.lane, step, Value::Sym(value)));
                 }
             }
             let left = others
@@ -125,7 +154,7 @@ impl Cta<'_> {
                 .fold(LaneMask::NONE, |all, lane| all | LaneMask::of(lane));
             lookups.retain(|lookup| left.contains(lookup.lane));
         }
-        Ok(())
+        Ok(found)
     }
 }
 

@@ -9,6 +9,7 @@ pub(crate) mod affine_memory;
 pub(crate) mod atomic;
 pub(crate) mod by_cases;
 pub(crate) mod conditional;
+pub(crate) mod copy_source;
 pub(crate) mod counted_places;
 pub(crate) mod grid_control;
 pub(crate) mod load_store;

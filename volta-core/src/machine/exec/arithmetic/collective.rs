@@ -11,8 +11,8 @@ use crate::machine::group::terms::Collective;
 use crate::machine::group::warp::Warp;
 use crate::number::format::Format;
 use crate::program::{
-    Async, Clamp, Groups, Inst, InstId, Members, Op, Precision, PredId, PredSrc, Reduction, RegId, Shuffle,
-    Src, Vote, Width,
+    Async, Bool2, Clamp, Groups, Inst, InstId, Members, Op, Precision, PredId, PredSrc, Reduction, RegId,
+    Shuffle, Src, Vote, Width,
 };
 use crate::term::{TermId, TermOp};
 use crate::value::float_inst::Shape;
@@ -203,6 +203,14 @@ impl Collective<'_, '_> {
 
     /// Whether a predicate holds in all lanes, in any, or uniformly.
     pub(crate) fn vote(&mut self, vote: Vote, p: PredId, a: PredSrc) -> Result<(), Stop> {
+        let truths = self.truths(a);
+        if is_decided_by_input(&truths) {
+            let truth = self.vote_on_conditions(vote, &truths);
+            for lane in self.members {
+                self.warp.predicate_mut(p).set(lane, truth);
+            }
+            return Ok(());
+        }
         let ballot = self.lanes_where(a)?;
         let result = match vote {
             Vote::All => ballot == self.members,
@@ -213,13 +221,37 @@ impl Collective<'_, '_> {
         Ok(())
     }
 
+    fn truths(&mut self, a: PredSrc) -> Vec<(Lane, Truth)> {
+        self.members.iter().map(|lane| (lane, self.terms.truth(self.warp, a, lane, self.pc))).collect()
+    }
+
+    /// What lanes find together, of which each has a condition on inputs or knows the answer: the same for all of them.
+    fn vote_on_conditions(&mut self, vote: Vote, truths: &[(Lane, Truth)]) -> Truth {
+        let pc = self.pc;
+        let mut distinct: Vec<Truth> = Vec::new();
+        for (_, truth) in truths {
+            if !distinct.contains(truth) {
+                distinct.push(*truth);
+            }
+        }
+        let mut joined = |op, nothing| {
+            distinct.iter().fold(Truth::Known(nothing), |one, next| self.terms.combine(op, one, *next, pc))
+        };
+        let [all, any] = [joined(Bool2::And, true), joined(Bool2::Or, false)];
+        match vote {
+            Vote::All => all,
+            Vote::Any => any,
+            Vote::Uni => {
+                let none = self.terms.combine(Bool2::Xor, any, Truth::Known(true), pc);
+                self.terms.combine(Bool2::Or, all, none, pc)
+            }
+        }
+    }
+
     /// The lanes in which a predicate holds, as a bit mask.
     pub(crate) fn ballot(&mut self, d: RegId, a: PredSrc) -> Result<(), Stop> {
-        let truths: Vec<(Lane, Truth)> =
-            self.members.iter().map(|lane| (lane, self.terms.truth(self.warp, a, lane, self.pc))).collect();
-        let is_followed =
-            truths.iter().all(|(_, truth)| matches!(truth, Truth::Known(_) | Truth::Condition(_)));
-        let ballot = if is_followed && truths.iter().any(|(_, truth)| matches!(truth, Truth::Condition(_))) {
+        let truths = self.truths(a);
+        let ballot = if is_decided_by_input(&truths) {
             self.ballot_of_conditions(&truths)
         } else {
             Value::Bits(self.lanes_where(a)?.bits().into())
@@ -331,6 +363,12 @@ impl Collective<'_, '_> {
         }
         Ok(out)
     }
+}
+
+/// Whether lanes have conditions on inputs, and each has one or knows the answer.
+fn is_decided_by_input(truths: &[(Lane, Truth)]) -> bool {
+    let are_followed = truths.iter().all(|(_, truth)| matches!(truth, Truth::Known(_) | Truth::Condition(_)));
+    are_followed && truths.iter().any(|(_, truth)| matches!(truth, Truth::Condition(_)))
 }
 
 /// Which lane a shuffle reads, and whether it lies inside the segment.

@@ -1,7 +1,7 @@
 //! Conversions, packing and addresses between spaces (rules V1, V2, V4, V5).
 
 use super::float::{Terms, holds_unknown_reals, set_reals};
-use crate::base::lane::LaneMask;
+use crate::base::lane::{Lane, LaneMask};
 use crate::launch::objects::{from_generic, owned, to_generic, to_generic_of};
 use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::ValueTerms;
@@ -14,7 +14,7 @@ use crate::term::{TermId, TermOp};
 use crate::value::constants::KnownFloats;
 use crate::value::int_terms;
 use crate::value::known_floats::{Exact, Undecided, clamp_term};
-use crate::value::packed::{Choice, PackedPart};
+use crate::value::packed::{Choice, PackedPart, PackedValues};
 use crate::value::words::sign_extend;
 use crate::value::{Origin, Sym, Truth, Value};
 use crate::verdict::FaultKind;
@@ -358,33 +358,23 @@ impl ValueTerms<'_> {
         let mut scratch = None;
         let x = self.context.operand(warp, a, &mut scratch);
         if let Some(lane) = mask.iter().find(|lane| !matches!(x.get(*lane), Value::Bits(_))) {
-            let value = x.get(lane);
-            return Err(self.not_concrete(warp, value, lane, pc, "an address"));
+            return cvta_of_choices(self, warp, (mask, lane), pc, (d, a), (space, to), width);
         }
         let (mut out, words) = ([0; 32], x.words());
         for lane in mask {
-            let address = words[lane];
-            out[lane] = if to {
-                let (held, inner) = from_generic(address);
-                if held != space {
-                    let message = format!(
-                        "a generic address is converted to one in {space:?} memory, but lies elsewhere"
-                    );
-                    return Err(self.context.fault(
-                        FaultKind::OutOfBounds,
-                        "M1",
-                        message.to_lowercase(),
-                        warp,
-                        lane,
-                        pc,
-                    ));
-                }
-                owned((space, inner), warp.thread(lane)).1
-            } else if space == Space::Local {
-                to_generic_of(warp.thread(lane), address)
-            } else {
-                to_generic(space, address)
-            } & width.mask();
+            let Some(word) = converted(words[lane], (space, to), width, warp.thread(lane)) else {
+                let message =
+                    format!("a generic address is converted to one in {space:?} memory, but lies elsewhere");
+                return Err(self.context.fault(
+                    FaultKind::OutOfBounds,
+                    "M1",
+                    message.to_lowercase(),
+                    warp,
+                    lane,
+                    pc,
+                ));
+            };
+            out[lane] = word;
         }
         warp.register_mut(d).merge_bits(mask, &out);
         Ok(())
@@ -454,4 +444,49 @@ fn round_to_int(value: &Extended, to: Int, rounding: ToIntegral) -> u64 {
 fn with_sign_of(bits: u64, format: Format, number: u64) -> u64 {
     let sign = 1 << (8 * format.bytes() - 1);
     if number & !sign == 0 { number | bits & sign } else { number }
+}
+/// Converts addresses of which the first that an input decides is that of a lane: pointers that a condition chooses,
+/// each by itterms.
+#[cold]
+fn cvta_of_choices(
+    terms: &mut ValueTerms<'_>,
+    warp: &mut Warp,
+    (mask, first): (LaneMask, Lane),
+    pc: InstId,
+    (d, a): (RegId, Src),
+    to: (Space, bool),
+    width: Width,
+) -> Result<(), Stop> {
+    for lane in mask {
+        let (value, thread) = (terms.context.value(warp, a, lane), warp.thread(lane));
+        let mut convert = |words: &[u64]| Some(Value::Bits(converted(*words.first()?, to, width, thread)?));
+        let mut join = |packed: &mut PackedValues, condition, then, otherwise| {
+            packed.choose(Choice { condition, then, otherwise })
+        };
+        let Some(address) = terms.packed.each_arm(&[value], &mut convert, &mut join) else {
+            let (value, lane) = match value {
+                Value::Bits(_) => (terms.context.value(warp, a, first), first),
+                Value::Sym(_) | Value::Undefined(_) => (value, lane),
+            };
+            return Err(terms.not_concrete(warp, value, lane, pc, "an address"));
+        };
+        warp.register_mut(d).set(lane, address);
+    }
+    Ok(())
+}
+
+/// A generic address as one in a state space, or the reverse; `None` where it lies in another one.
+fn converted(address: u64, (space, to): (Space, bool), width: Width, thread: u32) -> Option<u64> {
+    let address = if to {
+        let (held, inner) = from_generic(address);
+        if held != space {
+            return None;
+        }
+        owned((space, inner), thread).1
+    } else if space == Space::Local {
+        to_generic_of(thread, address)
+    } else {
+        to_generic(space, address)
+    };
+    Some(address & width.mask())
 }

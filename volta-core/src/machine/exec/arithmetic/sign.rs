@@ -4,14 +4,18 @@
 use super::packed_int::{PackedInts, sign_bit};
 use crate::machine::group::terms::ValueTerms;
 use crate::machine::group::values::Reals;
-use crate::number::Rational;
 use crate::number::format::{Format, decode};
+use crate::number::{Extended, Rational};
 use crate::program::{Compare, InstId, Int, Int2, Width};
 use crate::term::{Constant, Store, TermId, TermOp, View};
 use crate::value::int_terms::whole;
 use crate::value::known_floats::KnownValues;
 use crate::value::packed::PackedValues;
 use crate::value::{Sym, SymKind, Value};
+use rustc_hash::FxHashSet;
+
+/// So many terms are visited below a real whose sign is asked.
+const MOST_TERMS: usize = 4096;
 
 /// The state that reading signs needs.
 pub(super) struct Signs<'t> {
@@ -89,6 +93,44 @@ impl Signs<'_> {
 }
 
 impl Reals<'_, '_> {
+    /// Whether a real has no negative value, as far as it shows from what it is computed of: neither has a float that is
+    /// computed so, whatever its rounding.
+    pub(crate) fn is_not_negative(&self, real: TermId) -> bool {
+        let store = &self.terms.store;
+        let (mut seen, mut work) = (FxHashSet::default(), vec![real]);
+        while let Some(term) = work.pop() {
+            if !seen.insert(term) {
+                continue;
+            }
+            let is_so = match store.view(term) {
+                View::Constant(constant) => match &constant.exact {
+                    Extended::Finite(number) => !number.is_negative(),
+                    Extended::PosInf => true,
+                    Extended::NegInf => false,
+                },
+                View::Input { input, .. } => {
+                    self.terms.context.launch.not_negative.get(input.index()).copied().unwrap_or(false)
+                }
+                View::Apply(op, operands) => {
+                    let keeps = matches!(
+                        op,
+                        TermOp::Add | TermOp::Mul | TermOp::Div | TermOp::Max | TermOp::Min | TermOp::Fma
+                    );
+                    if keeps {
+                        work.extend(&operands[..op.arity()]);
+                    } else if op == TermOp::Select {
+                        work.extend(&operands[1..]);
+                    }
+                    keeps || matches!(op, TermOp::Select | TermOp::Abs | TermOp::Exp2 | TermOp::Sqrt)
+                }
+            };
+            if !is_so || seen.len() > MOST_TERMS {
+                return false;
+            }
+        }
+        true
+    }
+
     pub(super) fn signs(&mut self, pc: InstId) -> Signs<'_> {
         let ValueTerms { packed, store, .. } = self.terms;
         Signs { packed, store, known: &self.numbers.known, pc }

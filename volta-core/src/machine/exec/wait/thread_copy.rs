@@ -10,15 +10,17 @@ use crate::concurrency::copies_in_flight::{Copies, Copy};
 use crate::concurrency::race::Detector;
 use crate::launch::objects::Backing;
 use crate::machine::cta::accesses::{Asynchronous, LaneAccess};
+use crate::machine::group::context::Context;
 use crate::machine::group::stop::Stop;
 use crate::machine::group::warp::Warp;
 use crate::machine::memory::contents::initial_cell;
 use crate::machine::sync::synchronisation::Synchronisation;
-use crate::program::{Address, Async, Groups, InstId, PredSrc, Space, Src};
+use crate::program::{Async, Groups, InstId, PredSrc, Space, Src};
 use crate::value::Value;
 use crate::value::int_terms;
 use crate::value::packed::{Cell, PackedPart};
 use crate::verdict::FaultKind;
+use std::collections::BTreeMap;
 
 /// A copy has at most 16 bytes: four cells.
 const MOST_CELLS: usize = 4;
@@ -40,9 +42,7 @@ impl Asynchronous<'_, '_> {
         operation: &Async,
     ) -> Result<(), Stop> {
         match operation {
-            Async::Copy { to, from, bytes, size, ignore } => {
-                self.copy_async(warp, mask, pc, (*to, *from), *bytes, (*size, *ignore))
-            }
+            Async::Copy { .. } => self.copy_async(warp, mask, pc, operation, Vec::new()),
             Async::BulkLoad { to, from, barrier, ctas, pair, update } => {
                 self.bulk_load(warp, mask, pc, (*to, from, *update), (*barrier, *ctas, *pair))
             }
@@ -93,50 +93,48 @@ impl Asynchronous<'_, '_> {
         }
     }
 
-    pub(super) fn copy_async(
+    /// Starts the copies of some lanes. For some of them, it has been found what they write.
+    pub(crate) fn copy_async(
         &mut self,
         warp: &mut Warp,
         mask: LaneMask,
         pc: InstId,
-        (to, from): (Address, Address),
-        bytes: u32,
-        (size, ignore): (Option<Src>, Option<PredSrc>),
+        operation: &Async,
+        decided: Vec<(Lane, u32, Vec<PackedPart>)>,
     ) -> Result<(), Stop> {
+        let Async::Copy { to, from, bytes, size, ignore } = *operation else {
+            return Err(Stop::Defect("another operation was executed as a copy of a thread"));
+        };
         self.accesses.observe(warp, mask, pc, (Space::Shared, to), bytes);
         self.accesses.observe(warp, mask, pc, (Space::Global, from), bytes);
         let targets = self.accesses.values.terms.addresses(warp, mask, to, pc)?;
+        let mut decided: BTreeMap<Lane, _> =
+            decided.into_iter().map(|(lane, number, parts)| (lane, (number, parts))).collect();
+        let known = mask
+            .iter()
+            .filter(|lane| !decided.contains_key(lane))
+            .fold(LaneMask::NONE, |all, lane| all | LaneMask::of(lane));
         // A copy of zero bytes needs no source address.
-        let sources = self.accesses.values.terms.addresses(warp, mask, from, pc).ok();
+        let sources = self.accesses.values.terms.addresses(warp, known, from, pc).ok();
         let mut offsets = [0; 32];
         for lane in mask {
-            let mut wanted = match size {
-                Some(size) => {
-                    self.accesses.values.terms.concrete(warp, size, lane, pc, "the size of a copy")? as u32
+            let (number, cells) = match decided.remove(&lane) {
+                Some((number, parts)) => (number, Brought::PackedParts(parts)),
+                None => {
+                    let wanted = self.wanted(warp, lane, pc, (bytes, size, ignore))?;
+                    let source = match (&sources, wanted) {
+                        (_, 0) => None,
+                        (Some(sources), _) => Some(sources[lane]),
+                        (None, _) => {
+                            let own = LaneMask::of(lane);
+                            Some(self.accesses.values.terms.addresses(warp, own, from, pc)?[lane])
+                        }
+                    };
+                    let number = self.accesses.sync.begin_copy();
+                    (number, self.copied(warp, lane, pc, (source, wanted, bytes), number)?)
                 }
-                None => bytes,
-            };
-            if let Some(ignore) = ignore
-                && self.accesses.values.terms.known_truth(warp, ignore, lane, pc)?
-            {
-                wanted = 0;
-            }
-            if wanted > bytes {
-                let message = format!("a copy of {bytes} bytes takes {wanted} bytes");
-                return Err(self.context.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc));
-            }
-            let number = match &mut self.accesses.sync.order {
-                Detector::Epoch(_) => 0,
-                Detector::VectorClock(exact) => exact.begin_copy(),
             };
             let agent = Agent::Copy { number, proxy: None, update: None };
-            let source = match (&sources, wanted) {
-                (_, 0) => None,
-                (Some(sources), _) => Some(sources[lane]),
-                (None, _) => {
-                    Some(self.accesses.values.terms.addresses(warp, LaneMask::of(lane), from, pc)?[lane])
-                }
-            };
-            let cells = self.copied(warp, lane, pc, source, (wanted, bytes), agent)?;
             let target = (Space::Shared, targets[lane]);
             let access = LaneAccess { place: target, bytes, alignment: bytes, agent, writes: true };
             let at = self.accesses.locate_lane(warp, lane, pc, access, &mut offsets)?;
@@ -173,48 +171,62 @@ impl Asynchronous<'_, '_> {
         Ok(())
     }
 
+    /// How many bytes a copy takes, which no input decides.
+    fn wanted(
+        &self,
+        warp: &Warp,
+        lane: Lane,
+        pc: InstId,
+        (bytes, size, ignore): (u32, Option<Src>, Option<PredSrc>),
+    ) -> Result<u32, Stop> {
+        let terms = &self.accesses.values.terms;
+        let wanted = match size {
+            Some(size) => terms.concrete(warp, size, lane, pc, "the size of a copy")? as u32,
+            None => bytes,
+        };
+        if let Some(ignore) = ignore
+            && terms.known_truth(warp, ignore, lane, pc)?
+        {
+            return Ok(0);
+        }
+        if wanted > bytes {
+            return Err(self.context.copies_too_much((bytes, wanted), warp, lane, pc));
+        }
+        Ok(wanted)
+    }
+
     /// The contents that a copy writes: `wanted` bytes of the source, then zeros up to `bytes`.
     fn copied(
         &mut self,
         warp: &mut Warp,
         lane: Lane,
         pc: InstId,
-        source: Option<u64>,
-        (wanted, bytes): (u32, u32),
-        agent: Agent,
+        (source, wanted, bytes): (Option<u64>, u32, u32),
+        number: u32,
     ) -> Result<Brought, Stop> {
-        let mut pieces: Vec<PackedPart> = Vec::new();
-        if let Some(source) = source {
-            let (place, mut offsets) = ((Space::Global, source), [0; 32]);
-            let access = LaneAccess { place, bytes: wanted, alignment: bytes, agent, writes: false };
-            let at = self.accesses.locate_lane(warp, lane, pc, access, &mut offsets)?;
-            let offset = at.offsets[lane];
-            if let Backing::Tensor(number) = at.object.backing
-                && self.context.launch.tensors[number as usize].is_read_only()
-                && wanted == bytes
-            {
-                let tensor = &self.context.launch.tensors[number as usize];
-                let mut cells = [Cell::UNWRITTEN; MOST_CELLS];
-                for (step, cell) in cells.iter_mut().enumerate().take(bytes as usize / 4) {
-                    let place = offset / 4 + step as u64;
-                    let tables =
-                        (&mut self.accesses.values.terms.packed, &mut self.accesses.values.terms.store);
-                    *cell = initial_cell(tensor, place, tables, pc);
-                }
-                return Ok(Brought::Cells(cells));
+        let Some(source) = source else {
+            let zero = PackedPart { value: Value::Bits(0), bytes: 1 };
+            return Ok(Brought::PackedParts(vec![zero; bytes as usize]));
+        };
+        let agent = Agent::Copy { number, proxy: None, update: None };
+        let (place, mut offsets) = ((Space::Global, source), [0; 32]);
+        let access = LaneAccess { place, bytes: wanted, alignment: bytes, agent, writes: false };
+        let at = self.accesses.locate_lane(warp, lane, pc, access, &mut offsets)?;
+        if let Backing::Tensor(tensor) = at.object.backing
+            && self.context.launch.tensors[tensor as usize].is_read_only()
+            && wanted == bytes
+        {
+            let tensor = &self.context.launch.tensors[tensor as usize];
+            let mut cells = [Cell::UNWRITTEN; MOST_CELLS];
+            for (step, cell) in cells.iter_mut().enumerate().take(bytes as usize / 4) {
+                let place = at.offsets[lane] / 4 + step as u64;
+                let tables = (&mut self.accesses.values.terms.packed, &mut self.accesses.values.terms.store);
+                *cell = initial_cell(tensor, place, tables, pc);
             }
-            let mut done = 0;
-            while done < wanted {
-                let element = at.object.element.map_or(4, |element| element.bytes()).clamp(1, 4);
-                let step = element.min(wanted - done);
-                let value = self.accesses.load_value(warp, lane, &at, offset + u64::from(done), step)?;
-                pieces.extend(self.accesses.values.terms.packed.split(value, step));
-                done += step;
-            }
+            return Ok(Brought::Cells(cells));
         }
-        let zero = |bytes| PackedPart { value: Value::Bits(0), bytes };
-        pieces.extend((wanted..bytes).map(|_| zero(1)));
-        Ok(Brought::PackedParts(pieces))
+        let parts = self.accesses.bytes_for_copy(warp, lane, &at, (wanted, bytes))?;
+        Ok(Brought::PackedParts(parts))
     }
 
     /// Waits until at most `pending` groups of each thread are in flight; `None` waits for all copies, committed or
@@ -244,7 +256,30 @@ impl Asynchronous<'_, '_> {
     }
 }
 
+impl Context<'_> {
+    /// The fault of a copy that reads more than it writes.
+    #[cold]
+    pub(crate) fn copies_too_much(
+        &self,
+        (bytes, wanted): (u32, u32),
+        warp: &Warp,
+        lane: Lane,
+        pc: InstId,
+    ) -> Stop {
+        let message = format!("a copy of {bytes} bytes takes {wanted} bytes");
+        self.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc)
+    }
+}
+
 impl Synchronisation<'_> {
+    /// The number of a copy that a thread starts.
+    pub(crate) fn begin_copy(&mut self) -> u32 {
+        match &mut self.order {
+            Detector::Epoch(_) => 0,
+            Detector::VectorClock(exact) => exact.begin_copy(),
+        }
+    }
+
     /// The copies of a thread for which it has not waited yet.
     pub(super) fn copies_under_way(&mut self, warp: &Warp, lane: Lane) -> Vec<u32> {
         let copies = self.copies_of(warp, lane);
