@@ -126,6 +126,11 @@ impl Prover<'_> {
             return Ok(None);
         }
         let Some((low, high)) = self.range_of(of) else { return Ok(None) };
+        // Bounds of integers would be wider.
+        let value = self.argument(first.value)?;
+        if self.table.bounds_of(&value).is_some() {
+            return Ok(None);
+        }
         let mut steps = vec![first];
         while let Some(next) = self.next_by_value(rest)?.filter(|next| next.of == of) {
             rest = next.rest;
