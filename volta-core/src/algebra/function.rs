@@ -227,6 +227,12 @@ impl Prover<'_> {
             return Ok(value);
         }
         let total = self.always_has_value(a)? && self.always_has_value(b)?;
+        if total
+            && self.tactic.indicators
+            && let Some(value) = self.choices_by_value(&condition, [a, b])?
+        {
+            return Ok(value);
+        }
         let (when_true, when_false) = (self.argument(a)?, self.argument(b)?);
         if when_true == when_false {
             return Ok(when_true);
@@ -320,7 +326,7 @@ impl Prover<'_> {
             let gap = add(&when_true, &negated(&when_false));
             if gap.len() * indicator.len() <= self.tactic.short_product {
                 let chosen = add(&when_false, &self.multiply(&indicator, &gap)?);
-                if self.table.keeps_bounds(&chosen, [&when_true, &when_false]) {
+                if self.table.keeps_bounds(&chosen, &[&when_true, &when_false]) {
                     return Ok(chosen);
                 }
             }
@@ -332,7 +338,7 @@ impl Prover<'_> {
             let less = negated(&shared);
             let [own_true, own_false] = [&when_true, &when_false].map(|arm| add(arm, &less));
             let chosen = add(&shared, &self.choice_between(condition.clone(), own_true, own_false, total)?);
-            if self.table.keeps_bounds(&chosen, [&when_true, &when_false]) {
+            if self.table.keeps_bounds(&chosen, &[&when_true, &when_false]) {
                 return Ok(chosen);
             }
         }
@@ -635,14 +641,20 @@ impl Table {
         }
     }
 
-    /// Whether a sum has no signs that none of two others has, and no wider bounds.
-    pub(super) fn keeps_bounds(&self, sum: &[Term], arms: [&[Term]; 2]) -> bool {
-        let signs = self.signs_of(arms[0]) | self.signs_of(arms[1]);
-        let bounds = self.bounds_of(arms[0]).zip(self.bounds_of(arms[1]));
-        let within = bounds.is_none_or(|(a, b)| {
-            self.bounds_of(sum).is_some_and(|(low, high)| low >= a.0.min(b.0) && high <= a.1.max(b.1))
+    /// Whether a sum has no signs that none of some others has, and no wider bounds.
+    pub(super) fn keeps_bounds(&self, sum: &[Term], arms: &[&[Term]]) -> bool {
+        let signs = arms.iter().map(|arm| self.signs_of(arm)).reduce(|all, one| all | one);
+        if !signs.is_none_or(|signs| self.signs_of(sum).within(signs)) {
+            return false;
+        }
+        let bounds: Option<Vec<_>> = arms.iter().map(|arm| self.bounds_of(arm)).collect();
+        let least_and_greatest = bounds.and_then(|bounds| {
+            let (low, high): (Vec<_>, Vec<_>) = bounds.into_iter().unzip();
+            low.into_iter().min().zip(high.into_iter().max())
         });
-        within && self.signs_of(sum).within(signs)
+        least_and_greatest.is_none_or(|(least, greatest)| {
+            self.bounds_of(sum).is_some_and(|(low, high)| low >= least && high <= greatest)
+        })
     }
 
     pub(super) fn known(&mut self, value: bool) -> ConditionId {

@@ -205,10 +205,15 @@ impl Store {
         {
             return TermId::lane(self.meant(known, site), Lane::FIRST).raw();
         }
-        let Scalar { op, a, b, c } = scalar;
-        let node =
-            self.append(Node { op, modes: 0, mask: LaneMask::of(Lane::FIRST), operands: [a, b, c] }, site);
-        TermId::lane(self.meant(node, site), Lane::FIRST).raw()
+        self.append_scalar(scalar, site).raw()
+    }
+
+    /// Appends an operation whose operands, as those of all lanes, are given by raw ids.
+    #[inline]
+    fn append_scalar(&mut self, Scalar { op, a, b, c }: Scalar, site: InstId) -> TermId {
+        let node = Node { op, modes: 0, mask: LaneMask::of(Lane::FIRST), operands: [a, b, c] };
+        let node = self.append(node, site);
+        TermId::lane(self.meant(node, site), Lane::FIRST)
     }
 
     fn encode_all(&mut self, op: TermOp, mask: LaneMask, operands: &Operands<'_>) -> (u8, [u64; 3]) {
@@ -248,6 +253,11 @@ impl Store {
 
     /// Appends one scalar operation.
     pub fn apply(&mut self, op: TermOp, operands: &[TermId], site: InstId) -> TermId {
+        debug_assert_eq!(operands.len(), op.arity());
+        if !self.only_lists {
+            let word = |at: usize| operands.get(at).map_or(0, |term| term.raw());
+            return self.append_scalar(Scalar { op, a: word(0), b: word(1), c: word(2) }, site);
+        }
         let lanes: Vec<[u64; 32]> = operands.iter().map(|term| [term.raw(); 32]).collect();
         let refs: Vec<&[u64; 32]> = lanes.iter().collect();
         let node = self.push(op, LaneMask::of(Lane::FIRST), &refs, site);

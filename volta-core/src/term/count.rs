@@ -420,6 +420,8 @@ mod tests {
     use super::*;
     use crate::number::{Extended, Rational};
     use crate::term::{Constant, InputId};
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
 
     fn number(store: &mut Store, value: i64) -> TermId {
         let exact = Extended::Finite(Rational::from_integer(value));
@@ -519,5 +521,68 @@ mod tests {
         let beyond = store.apply(TermOp::Sub, &[own, five], InstId(0));
         let beyond = store.apply(TermOp::Mod, &[beyond, four], InstId(0));
         assert_eq!(count(&mut store, beyond), Count::unknown(beyond));
+    }
+
+    /// Parts by themselves, each with its factor: a slow count.
+    type Slow = BTreeMap<Vec<u64>, i128>;
+
+    fn slow(of: &Count) -> Slow {
+        let parts = of.parts().map(|(part, factor)| (part.iter().map(|term| term.raw()).collect(), factor));
+        let constant = (of.constant != 0).then_some((Vec::new(), of.constant));
+        parts.chain(constant).collect()
+    }
+
+    fn slow_sum(terms: impl Iterator<Item = (Vec<u64>, i128)>) -> Slow {
+        let mut sum = Slow::new();
+        for (part, factor) in terms {
+            *sum.entry(part).or_default() += factor;
+        }
+        sum.retain(|_, factor| *factor != 0);
+        sum
+    }
+
+    fn some_count() -> impl Strategy<Value = Count> {
+        let part = prop::collection::btree_set(0u64..4, 0..3);
+        prop::collection::vec((part, -2i128..3), 0..6).prop_map(|all| {
+            let mut count = Count::default();
+            for (part, factor) in all {
+                let part = part.into_iter().map(|at| TermId::input(InputId(0), at)).collect();
+                count.add(part, factor).expect("it is small");
+            }
+            count
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn lists_of_parts_are_sums_of_them(a in some_count(), b in some_count(), by in -2i128..3, known in 0u64..4) {
+            let is_in_order = |of: &Count| {
+                let are_sorted = of.parts.is_sorted_by(|(one, _), (other, _)| one < other);
+                are_sorted && of.parts.iter().all(|(_, factor)| *factor != 0)
+            };
+            let sum = a.plus(&b, by).expect("it is small");
+            let right = slow(&b).into_iter().map(|(part, factor)| (part, factor * by));
+            prop_assert_eq!(slow(&sum), slow_sum(slow(&a).into_iter().chain(right)));
+            let product = a.times(&b).expect("it is small");
+            let pairs = slow(&a).into_iter().flat_map(|(part, factor)| {
+                slow(&b).into_iter().map(move |(other, by)| {
+                    let both: std::collections::BTreeSet<u64> = part.iter().copied().chain(other).collect();
+                    (both.into_iter().collect(), factor * by)
+                })
+            });
+            prop_assert_eq!(slow(&product), slow_sum(pairs));
+            let known = TermId::input(InputId(0), known);
+            for holds in [false, true] {
+                let under = a.under(|term| (term == known).then_some(holds)).expect("it is small");
+                let kept = slow(&a).into_iter().filter(|(part, _)| holds || !part.contains(&known.raw()));
+                let kept = kept.map(|(part, factor)| {
+                    (part.into_iter().filter(|term| *term != known.raw()).collect(), factor)
+                });
+                prop_assert_eq!(slow(&under), slow_sum(kept));
+                prop_assert!(is_in_order(&under));
+            }
+            prop_assert!(is_in_order(&a) && is_in_order(&sum) && is_in_order(&product));
+            prop_assert_eq!(a.over(2).map(|half| half.plus(&half, 1)), a.over(2).map(|_| Some(a.clone())));
+        }
     }
 }

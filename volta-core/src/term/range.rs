@@ -80,6 +80,10 @@ impl Range {
             return None;
         }
         let is_natural = self.is_natural();
+        let are_all = !is_natural || self.sure == 0 && digits(high as u64) & !self.ones == 0;
+        if are_all && high - low >= most as i128 {
+            return None;
+        }
         let may_be = |value: &i128| {
             let bits = *value as u64;
             !is_natural || bits & !self.ones == 0 && bits & self.sure == self.sure
@@ -766,5 +770,23 @@ fn finite(store: &Store, term: TermId) -> Option<Rational> {
     match store.view(term) {
         View::Constant(constant) => constant.exact.finite().cloned(),
         View::Input { .. } | View::Apply(..) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn values_are_those_in_the_range(low in -9..40i128, span in 0..40i128, ones in 0..64u64, sure in 0..64u64, most in 0..50usize) {
+            for ones in [ones, u64::MAX] {
+                let range = Range { ones: ones | sure, sure, ..Range::whole(Some(low), Some(low + span)) };
+                let fits = |value: &i128| low < 0 || (*value as u64 | range.ones, *value as u64 & sure) == (range.ones, sure);
+                let all: Vec<i128> = (low..=low + span).filter(fits).collect();
+                prop_assert_eq!(range.values(most), (all.len() <= most).then_some(all));
+            }
+        }
     }
 }

@@ -9,7 +9,7 @@ use crate::base::lane::Lane;
 use crate::number::Rational;
 use crate::program::InstId;
 use crate::term::{Congruence, Decisions, Diagram, InputId, Store, TermId, TermKind, TermOp, View};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::cmp::Ordering;
@@ -97,6 +97,35 @@ struct Narrowed {
     counted: Option<Diagram>,
 }
 
+/// How an element of an input, whichever it is, is compared with a number, and with which outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Comparison {
+    op: TermOp,
+    input: InputId,
+    number: TermId,
+    is_first: bool,
+    holds: bool,
+}
+
+impl Comparison {
+    /// The comparison that a literal is.
+    pub(crate) fn of(store: &Store, Literal { condition, holds }: Literal) -> Option<Comparison> {
+        let View::Apply(op, [a, b, _]) = store.view(condition) else { return None };
+        if op == TermOp::Not {
+            return Comparison::of(store, Literal { condition: a, holds: !holds });
+        }
+        if !matches!(op, TermOp::Equal | TermOp::Less | TermOp::LessEqual) {
+            return None;
+        }
+        let (input, number, is_first) = match (a.kind(), b.kind()) {
+            (TermKind::Input { input, .. }, TermKind::Constant(_)) => (input, b, true),
+            (TermKind::Constant(_), TermKind::Input { input, .. }) => (input, a, false),
+            _ => return None,
+        };
+        Some(Comparison { op, input, number, is_first, holds })
+    }
+}
+
 /// The terms of a CTA.
 pub(crate) struct Terms<'t> {
     pub(crate) store: &'t mut Store,
@@ -110,9 +139,13 @@ pub(crate) struct Guards {
     numbers: FxHashMap<(Guard, Literal), Guard>,
     /// Whether some input may fulfil a guard, as far as is known.
     pub(crate) feasible: FxHashMap<Guard, bool>,
+    /// Comparisons of elements of inputs with numbers that may hold, or not, for some input.
+    may_hold: FxHashSet<Comparison>,
     /// The values that integers may have where a guard holds, of at most so many each; and how many are remembered.
     pub(crate) assignments: FxHashMap<(Guard, usize), Arc<Assignments>>,
     pub(crate) remembered: usize,
+    /// The elements of inputs that conditions depend on.
+    pub(crate) inputs_below: FxHashMap<TermId, Arc<[TermId]>>,
     current: [Guard; 32],
     /// Whether some lane executes under another guard than the first.
     narrow: bool,
@@ -136,8 +169,10 @@ impl Guards {
             narrowed: Vec::new(),
             numbers: FxHashMap::default(),
             feasible: FxHashMap::default(),
+            may_hold: FxHashSet::default(),
             assignments: FxHashMap::default(),
             remembered: 0,
+            inputs_below: FxHashMap::default(),
             decisions: by_counting.then(RefCell::default),
             current,
             narrow: false,
@@ -175,6 +210,16 @@ impl Guards {
     pub(crate) fn restore(&mut self, guards: [Guard; 32]) {
         self.current = guards;
         self.narrow = guards != [Guard::ALWAYS; 32];
+    }
+
+    /// Whether a comparison is known to hold for some input, for whichever element.
+    pub(crate) fn is_known_to_hold(&self, comparison: Comparison) -> bool {
+        self.may_hold.contains(&comparison)
+    }
+
+    /// Notes that a comparison may hold: elements of one input have one range.
+    pub(crate) fn know_to_hold(&mut self, comparison: Comparison) {
+        self.may_hold.insert(comparison);
     }
 
     /// The guard of a lane, narrowed by one more condition.
@@ -606,4 +651,44 @@ impl Relation {
 pub(crate) fn all_of(terms: impl IntoIterator<Item = TermId>, store: &mut Store) -> Option<TermId> {
     let nowhere = InstId(u32::MAX);
     terms.into_iter().reduce(|all, one| store.apply(TermOp::And, &[all, one], nowhere))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::number::Extended;
+    use crate::term::Constant;
+
+    #[test]
+    fn elements_of_one_input_are_compared_alike() {
+        let mut store = Store::new();
+        let mut number = |of: i64| {
+            let exact = Extended::Finite(Rational::from_integer(of));
+            store.intern(Constant { exact, literal: None, rounded: None })
+        };
+        let (three, four) = (number(3), number(4));
+        let element = |input: u32, at: u64| TermId::input(InputId(input), at);
+        let mut of = |op: TermOp, operands: [TermId; 2], negations: usize, holds: bool| {
+            let compared = store.apply(op, &operands, InstId(0));
+            let not = |condition, _| store.apply(TermOp::Not, &[condition], InstId(0));
+            let condition = (0..negations).fold(compared, not);
+            Comparison::of(&store, Literal { condition, holds })
+        };
+        let own = of(TermOp::Less, [element(0, 1), three], 0, true);
+        assert!(own.is_some());
+        assert_eq!(own, of(TermOp::Less, [element(0, 7), three], 0, true));
+        assert_eq!(own, of(TermOp::Less, [element(0, 7), three], 1, false));
+        assert_eq!(own, of(TermOp::Less, [element(0, 7), three], 2, true));
+        let others = [
+            of(TermOp::Less, [element(0, 1), three], 0, false),
+            of(TermOp::Less, [element(0, 1), three], 1, true),
+            of(TermOp::Less, [element(1, 1), three], 0, true),
+            of(TermOp::Less, [element(0, 1), four], 0, true),
+            of(TermOp::Less, [three, element(0, 1)], 0, true),
+            of(TermOp::LessEqual, [element(0, 1), three], 0, true),
+            of(TermOp::Equal, [element(0, 1), three], 0, true),
+        ];
+        assert!(others.iter().all(|other| other.is_some() && *other != own));
+        assert_eq!(of(TermOp::Less, [element(0, 1), element(0, 2)], 0, true), None);
+    }
 }

@@ -82,6 +82,25 @@ fn a_search_a_lookup_and_a_masked_sum_are_one() {
     assert!(!are_equal(|side| ignoring(&search, 3, side), |side| ignoring(&others, 3, side)));
 }
 
+/// A long search takes time linear in its length.
+#[test]
+fn a_long_search_is_one_step_a_choice() {
+    let mut side = Side::new();
+    side.store.set_integers(vec![Some(Integers::of_bits(10, false)), None, None, None]);
+    let zero = side.int(0);
+    let search = |side: &mut Side, from: u64| {
+        (from..1024).fold(zero, |rest, at| choice(side, at as i64, TermId::input(X2, at), rest, at % 2 == 0))
+    };
+    let (all, less) = (search(&mut side, 0), search(&mut side, 1));
+    let analysis = Analysis::of_all(&side.store);
+    let mut prover = Prover::new(Vec::new(), Tactic::THOROUGH);
+    prover.set_budget(100_000);
+    let store = prover.add_store(&side.store, &analysis);
+    let forms = [all, less].map(|term| prover.settle(|prover| prover.argument(TermRef { store, term })));
+    let [Ok(all), Ok(less)] = forms else { panic!("a search exceeds its budget") };
+    assert_eq!((all.len(), less.len()), (1024, 1023));
+}
+
 /// An input of reals.
 const X2: InputId = InputId(1);
 

@@ -25,10 +25,12 @@ use super::cuts::Census;
 use crate::algebra::{Analysis, IrrationalLiteral};
 use crate::number::{Extended, Rational};
 use crate::term::{Constant, InputId, Store, TermId, TermKind, TermOp, View};
+use choices::Counted;
 use moved::common;
 use powers::{Exponent, Literals, Products};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::rc::Rc;
 
 mod choices;
 mod moved;
@@ -179,6 +181,10 @@ pub(in crate::decide) struct Numbers<'s, 'c> {
     /// How often a shape was taken apart under a power of two.
     scaled: FxHashMap<Shape, u8>,
     constants: FxHashMap<(&'s Constant, Option<&'s Read>), usize>,
+    /// The constants that are exactly a rational, whatever literals they are.
+    exact: FxHashMap<Rational, usize>,
+    /// The numbers of conditions that choices of constants are.
+    counted: FxHashMap<Shape, Option<Rc<Counted>>>,
     /// By the number of a constant.
     values_of_constants: Vec<Known>,
     literals: Products,
@@ -192,9 +198,6 @@ pub(in crate::decide) struct Numbers<'s, 'c> {
     /// The memory that may be taken, in bytes.
     most_bytes: u64,
 }
-
-/// The number of the constant 0, whatever literal it is.
-const ZERO: usize = 0;
 
 /// How often memory is counted: once for so many forms.
 const FORMS_A_COUNT: usize = 1 << 10;
@@ -222,7 +225,9 @@ impl<'s, 'c> Numbers<'s, 'c> {
             everywhere: Vec::new(),
             scaled: FxHashMap::default(),
             constants: FxHashMap::default(),
-            values_of_constants: vec![Known::Exact(Extended::Finite(Rational::ZERO))],
+            exact: FxHashMap::default(),
+            counted: FxHashMap::default(),
+            values_of_constants: Vec::new(),
             literals: Products::default(),
             numbers: Vec::new(),
             values: FxHashMap::default(),
@@ -332,9 +337,10 @@ impl<'s, 'c> Numbers<'s, 'c> {
                 }
                 let (constant, read) = (self.stores[side].constant(id), self.analysis[side].reading(id));
                 let next = self.values_of_constants.len();
-                let is_zero = read.is_none() && constant.exact == Extended::Finite(Rational::ZERO);
-                let new = if is_zero { ZERO } else { next };
-                let number = *self.constants.entry((constant, read)).or_insert(new);
+                let number = match (read, constant.exact.finite()) {
+                    (None, Some(value)) => *self.exact.entry(value.clone()).or_insert(next),
+                    (Some(_), _) | (None, None) => *self.constants.entry((constant, read)).or_insert(next),
+                };
                 if number == next {
                     self.values_of_constants.push(match read {
                         Some((factor, literal)) => {
@@ -437,7 +443,7 @@ impl<'s, 'c> Numbers<'s, 'c> {
                 Made::Input(_) | Made::Leaf(_) | Made::Constant(_) | Made::Alone(_) => {
                     Err(Value::Leaf(shape))
                 }
-                Made::Apply(op, of) => match self.kind(op, of) {
+                Made::Apply(op, of) => match self.kind(shape, op, of) {
                     Kind::Operands => {
                         let mut numbers = [Moved::NONE; 3];
                         let open = stack.len();
@@ -545,12 +551,13 @@ impl<'s, 'c> Numbers<'s, 'c> {
         })
     }
 
-    fn kind(&self, op: TermOp, [a, b, c]: [Shape; 3]) -> Kind {
+    fn kind(&mut self, shape: Shape, op: TermOp, [a, b, c]: [Shape; 3]) -> Kind {
         let is_power = |shape: Shape| self.argument(shape).is_some();
         if matches!(op, TermOp::Add | TermOp::Sub | TermOp::Neg | TermOp::Fma)
             || op == TermOp::Exp2 && self.is_total(a)
             || op == TermOp::Mul && (is_power(a) || is_power(b))
             || self.sum_where(op, [a, b, c]).is_some()
+            || self.counted_apart(shape).is_some()
         {
             Kind::Sum
         } else if op == TermOp::Mod && matches!(self.made[b.form()], Made::Constant(_)) {

@@ -12,7 +12,7 @@ use crate::machine::group::warp::Warp;
 use crate::program::{Control, Hammock, Inst, InstId, NoHammock, PredSrc};
 use crate::term::{Bound, TermId};
 use crate::value::Truth;
-use crate::value::guard::Terms;
+use crate::value::guard::{Comparison, Guard, Literal, Terms};
 use std::sync::Arc;
 
 /// Budget of operations for one branch, including the branches inside its sides: code shared by several paths is
@@ -125,7 +125,7 @@ impl Cta<'_> {
             for (holds, bound, start) in [(true, if_taken, target), (false, if_passed, pc.next())] {
                 let side = (&conditions[..], holds, bound);
                 let lanes = mask & !if holds { never_taken } else { never_passed };
-                if lanes.is_empty() {
+                if lanes.is_empty() || start == join {
                     sides.push(contents(warp));
                     continue;
                 }
@@ -305,12 +305,21 @@ impl Values<'_> {
     fn never(&mut self, conditions: &[(Lane, Truth)], holds: bool) -> LaneMask {
         let mut never = LaneMask::NONE;
         for (lane, truth) in conditions {
-            if let Truth::Condition(term) = truth {
-                let terms = Terms { store: &mut self.terms.store, congruence: &mut self.congruence };
-                let guard = self.terms.guards.narrower(terms, *lane, *term, holds);
-                if !self.terms.under_guards().may_hold(guard) {
-                    never |= LaneMask::of(*lane);
-                }
+            let Truth::Condition(condition) = *truth else { continue };
+            // What may hold for one element of an input may hold for any other, where nothing else is known.
+            let comparison = match self.terms.guards.of(*lane) {
+                Guard::ALWAYS => Comparison::of(&self.terms.store, Literal { condition, holds }),
+                _ => None,
+            };
+            if comparison.is_some_and(|own| self.terms.guards.is_known_to_hold(own)) {
+                continue;
+            }
+            let terms = Terms { store: &mut self.terms.store, congruence: &mut self.congruence };
+            let guard = self.terms.guards.narrower(terms, *lane, condition, holds);
+            if !self.terms.under_guards().may_hold(guard) {
+                never |= LaneMask::of(*lane);
+            } else if let Some(comparison) = comparison {
+                self.terms.guards.know_to_hold(comparison);
             }
         }
         never

@@ -21,6 +21,9 @@ const MAX_INTEGERS: usize = 3;
 /// The largest number of terms below a condition that are visited.
 const MAX_TERMS: usize = 64;
 
+/// The largest number of terms below a condition that are visited to find what it depends on.
+const MAX_BELOW: usize = 4096;
+
 /// So many assignments are remembered.
 const MAX_REMEMBERED: usize = 1 << 20;
 
@@ -50,6 +53,7 @@ impl UnderGuards<'_> {
             self.guards.remembered += all.rows.len();
             if self.guards.remembered > MAX_REMEMBERED {
                 self.guards.assignments.clear();
+                self.guards.inputs_below.clear();
                 self.guards.remembered = all.rows.len();
             }
             self.guards.assignments.insert((guard, most), Arc::clone(&all));
@@ -85,8 +89,11 @@ impl UnderGuards<'_> {
         }
         for (start, integers) in [(&*before, &new[..]), (&Assignments::none(), below)] {
             if let Some(mut all) = self.product(start, guard, integers, most) {
-                let literals = self.guards.conditions(guard).into_iter().take(MAX_CONDITIONS);
-                let literals: Vec<_> = literals.map(|one| (one.condition, one.holds)).collect();
+                // Which of the others hold does not depend on the new integers.
+                let mut literals = self.guards.conditions(guard);
+                literals.truncate(MAX_CONDITIONS);
+                literals.retain(|one| newest == Some(*one) || self.depends_on_any(one.condition, integers));
+                let literals: Vec<_> = literals.iter().map(|one| (one.condition, one.holds)).collect();
                 all.retain(self.store, &literals);
                 return Arc::new(all);
             }
@@ -127,6 +134,35 @@ impl UnderGuards<'_> {
             all.integers.push(*integer);
         }
         Some(all)
+    }
+
+    /// Whether a condition depends on one of some integers of inputs, as far as few terms below it show.
+    fn depends_on_any(&mut self, condition: TermId, integers: &[TermId]) -> bool {
+        let known = self.guards.inputs_below.get(&condition).map(Arc::clone);
+        let below = known.unwrap_or_else(|| {
+            let below: Arc<[TermId]> = self.inputs_below(condition).into();
+            self.guards.remembered += below.len();
+            self.guards.inputs_below.insert(condition, Arc::clone(&below));
+            below
+        });
+        integers.iter().any(|integer| below.binary_search(integer).is_ok())
+    }
+
+    /// The elements of inputs that a condition depends on, in order, as far as few terms below it show.
+    fn inputs_below(&self, condition: TermId) -> Vec<TermId> {
+        let (mut found, mut seen, mut work) = (Vec::new(), FxHashSet::default(), vec![condition]);
+        while let Some(term) = work.pop().filter(|_| seen.len() < MAX_BELOW) {
+            if !seen.insert(term) {
+                continue;
+            }
+            match self.store.view(term) {
+                View::Apply(op, operands) => work.extend(&operands[..op.arity()]),
+                View::Input { .. } => found.push(term),
+                View::Constant(_) => {}
+            }
+        }
+        found.sort_unstable();
+        found
     }
 
     /// The elements of inputs that a term depends on, if all of them are integers and few terms lie between.

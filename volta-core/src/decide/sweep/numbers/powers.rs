@@ -292,6 +292,8 @@ impl Numbers<'_, '_> {
                 open.push((choice.to, is_negative, None));
                 let factor = Factor::Shape(self.added_where(choice));
                 parts.push(Part { factor, is_negative, power: None });
+            } else if let Some(counted) = self.counted_apart(shape).filter(|_| power.is_none()) {
+                self.parts_of_counted(&counted, is_negative, &mut parts);
             } else if op == TermOp::Add {
                 open.extend([(b, is_negative, power.clone()), (a, is_negative, power)]);
             } else if op == TermOp::Sub {

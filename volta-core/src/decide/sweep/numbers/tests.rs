@@ -509,3 +509,44 @@ fn parts_of_a_residue_need_not_be_residues() {
     assert!(!same(&|store| each(store, 4, 8, 5), &|store| once(store, 5)), "of another modulus within");
     assert!(!same(&|store| each(store, 8, 4, 5), &|store| once(store, 5)), "of another modulus");
 }
+
+#[test]
+fn choices_of_constants_are_numbers_of_conditions() {
+    let number = |store: &mut Store, of: i64| constant(store, Extended::Finite(Rational::from_integer(of)));
+    /// A count of the conditions from `at` on that hold, behind those that have been found to.
+    fn tree(store: &mut Store, at: u64, length: u64, found: i64) -> TermId {
+        if at == length {
+            return constant(store, Extended::Finite(Rational::from_integer(found)));
+        }
+        let arms = [found + 1, found].map(|found| tree(store, at + 1, length, found));
+        let condition = is_less(store, at);
+        op(store, TermOp::Select, &[condition, arms[0], arms[1]])
+    }
+    let sum = |store: &mut Store, last: i64, first: i64| {
+        let parts = (0..5).rev().map(|at| {
+            let condition = is_less(store, at);
+            let [one, zero] = [if at == 4 { last } else { 1 }, 0].map(|of| number(store, of));
+            op(store, TermOp::Select, &[condition, one, zero])
+        });
+        let mut parts: Vec<TermId> = parts.collect();
+        parts.push(number(store, first));
+        in_order(store, TermOp::Add, &parts)
+    };
+    assert!(same(&|store| tree(store, 0, 5, 3), &|store| sum(store, 1, 3)));
+    assert!(same(&|store| tree(store, 0, 5, 1), &|store| sum(store, 1, 1)));
+    assert!(same(&|store| tree(store, 0, 5, 0), &|store| sum(store, 1, 0)));
+    assert!(!same(&|store| tree(store, 0, 5, 0), &|store| sum(store, 1, 1)), "another constant");
+    assert!(!same(&|store| tree(store, 0, 5, 0), &|store| sum(store, 2, 0)), "another factor");
+    assert!(!same(&|store| tree(store, 0, 4, 0), &|store| sum(store, 1, 0)), "without the last");
+    // 1 less a condition, as a choice and as a difference.
+    let choice = |store: &mut Store| {
+        let (condition, one, zero) = (is_less(store, 0), number(store, 1), number(store, 0));
+        op(store, TermOp::Select, &[condition, zero, one])
+    };
+    let difference = |store: &mut Store| {
+        let (condition, one, zero) = (is_less(store, 0), number(store, 1), number(store, 0));
+        let choice = op(store, TermOp::Select, &[condition, one, zero]);
+        op(store, TermOp::Sub, &[one, choice])
+    };
+    assert!(same(&choice, &difference));
+}
