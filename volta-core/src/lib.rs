@@ -55,6 +55,7 @@ pub mod bits;
 mod by_classes;
 pub mod case;
 pub mod certificate;
+pub mod circuit;
 mod claims;
 mod concurrency;
 mod conditions;

@@ -32,6 +32,7 @@ mod canon;
 mod case;
 mod cases;
 mod chosen_sum;
+mod circuits;
 mod comparison;
 mod condition;
 mod constant_readings;
@@ -85,6 +86,7 @@ mod worklist;
 
 pub use analysis::Analysis;
 pub use cases::{Hint, Split};
+pub use circuits::Searched;
 pub use constant_readings::{Encoded, Form, IrrationalLiteral, Reading};
 pub use digest::{Digest, Digests};
 pub use equal::{Equality, Stage};

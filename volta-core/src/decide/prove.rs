@@ -20,8 +20,8 @@ use super::sweep::Sweep;
 use super::witness::{Counterexample, element_name};
 use super::{DecisionOptions, ElementPair, InputInfo, Sign, shared_forms};
 use crate::algebra::{
-    Analysis, Class, Equality, Hint, InputRange, Obligations, Prover, Reading, Requirement, Split, Stage,
-    Stop, Tactic, TermRef,
+    Analysis, Class, Equality, Hint, InputRange, Obligations, Prover, Reading, Requirement, Searched, Split,
+    Stage, Stop, Tactic, TermRef,
 };
 use crate::base::budget::{Exhausted, Limit};
 use crate::base::ration::Ration;
@@ -96,6 +96,8 @@ pub struct ElementProver<'s, 'i> {
     needs_more_than_lists: bool,
     /// Of so many elements in a row, decisions have not shown that they are equal.
     undecided: u32,
+    /// Of so many elements in a row, long searches by circuits have not shown it.
+    unsearched: u32,
     /// Literals read by proofs that name intermediate values.
     swept: BTreeSet<Reading>,
     /// For elements whose equality needs a case analysis by the order of compared quantities.
@@ -110,6 +112,9 @@ pub struct ElementProver<'s, 'i> {
 
 /// After so many elements in a row that decisions leave open, others are not tried by them.
 const MOST_UNDECIDED: u32 = 2;
+/// Steps of a search by circuits before anything else is tried, and where that has not helped.
+const FEW_SEARCH_STEPS: u64 = 1 << 18;
+const SEARCH_STEPS: u64 = 1 << 21;
 /// Share (one in this many) of the remaining steps that a proof by case analysis may take.
 const CASES_SHARE: u64 = 2;
 /// Share (one in this many) of the remaining steps that is kept for the thorough prover.
@@ -201,6 +206,7 @@ impl<'s, 'i> ElementProver<'s, 'i> {
             prefers_thorough: false,
             needs_more_than_lists: false,
             undecided: 0,
+            unsearched: 0,
             swept: BTreeSet::new(),
             cases: None,
             screens: None,
@@ -393,8 +399,13 @@ impl<'s, 'i> ElementProver<'s, 'i> {
         let steps_left = || ration.left() - kept.min(ration.left());
         learned.prover.set_budget(if thorough { steps_left() } else { steps_left().min(FIRST_STEPS) });
         let [reference, opt] = learned.terms(element, analysis);
-        if !thorough && self.undecided < MOST_UNDECIDED && learned.prover.is_any_choice([reference, opt]) {
-            if let Ok(true) = learned.prover.equal_by_decisions(reference, opt) {
+        let has_choices = !thorough && learned.prover.is_choice_above([reference, opt]);
+        if has_choices && self.undecided < MOST_UNDECIDED {
+            let found = learned.prover.search_by_circuits([reference, opt], FEW_SEARCH_STEPS);
+            let is_equal = matches!(found, Ok(Searched::Equal))
+                || learned.prover.is_any_choice([reference, opt])
+                    && matches!(learned.prover.equal_by_decisions(reference, opt), Ok(true));
+            if is_equal {
                 self.undecided = 0;
                 return learned.proof([reference, opt], inputs, steps_left());
             }
@@ -422,6 +433,26 @@ impl<'s, 'i> ElementProver<'s, 'i> {
             let points = if thorough { 0..SCREENS.len() } else { 0..1 };
             if let Some(different) = refuted(points) {
                 return Err(different);
+            }
+            if has_choices && self.unsearched < MOST_UNDECIDED {
+                learned.prover.settle_account();
+                learned.prover.set_budget(steps_left());
+                match learned.prover.search_by_circuits([reference, opt], SEARCH_STEPS) {
+                    Ok(Searched::Equal) => {
+                        self.unsearched = 0;
+                        return learned.proof([reference, opt], inputs, steps_left());
+                    }
+                    Ok(Searched::Apart(hint)) => {
+                        let near = refute_near(element.reference, element.opt, inputs, &options.effort, hint);
+                        if let Some(witness) = near {
+                            return Err(Failure::Different(witness));
+                        }
+                    }
+                    Ok(Searched::Open) | Err(_) => {}
+                }
+                self.unsearched += 1;
+                learned.prover.settle_account();
+                learned.prover.set_budget(steps_left().min(FIRST_STEPS));
             }
             if !thorough {
                 let bytes = options.budgets[Limit::MemoryBytes].saturating_sub(options.held.total());

@@ -2,6 +2,7 @@
 
 mod arg_max;
 mod by_value;
+mod circuits;
 mod digests;
 mod exponentials;
 mod field;

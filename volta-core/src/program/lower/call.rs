@@ -158,7 +158,9 @@ impl<'m> Lowering<'m> {
         for (formal, binding) in formals.zip(bindings.into_iter().chain(results_bound)) {
             self.names.declare(&formal.name, binding)?;
         }
+        let first = self.insts.len();
         self.block(function.body.as_deref().unwrap_or_default(), instruction.span)?;
+        self.end_of_body(&function.name.text, first, instruction.span)?;
         self.activations.pop();
         self.names.leave_function();
         // The condition code is undefined after entering a function and after returning from it.

@@ -139,6 +139,7 @@ impl<'m> Lowering<'m> {
         self.block(function.body.as_deref().unwrap_or_default(), function.span)?;
         self.location = None;
         let end = Span { start: function.span.end.saturating_sub(1), end: function.span.end };
+        self.end_of_body(&function.name.text, 0, end)?;
         self.push(None, Op::Exit, end)?;
         self.keep_entries();
         self.resolve_targets();
@@ -181,6 +182,22 @@ impl<'m> Lowering<'m> {
                 declared_at: u32::MAX,
             });
         }
+    }
+
+    /// What is reached where control leaves the body of a function, lowered from `first` on, without returning: PTX does
+    /// not say what follows, and compilers leave such an end of code whose behaviour is not defined.
+    fn end_of_body(&mut self, name: &str, first: usize, end: Span) -> Result<(), LowerError> {
+        let is_last = |inst: &Inst| inst.guard.is_none() && inst.op.control().is_some();
+        let falls = !self.insts[first..].last().is_some_and(is_last);
+        let here = InstId::from_index(self.insts.len());
+        let controls = self.insts[first..].iter().filter_map(|inst| inst.op.control());
+        let mut targets = controls.flat_map(|control| control.targets());
+        if !falls && !targets.any(|target| self.labels.get(&target.0) == Some(&here)) {
+            return Ok(());
+        }
+        let reason =
+            format!("the end of `{name}` is reached without `ret`: what happens there is not defined");
+        self.push(None, Op::Unsupported { reason }, end)
     }
 
     /// Replaces labels by positions.

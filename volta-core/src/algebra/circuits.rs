@@ -1,0 +1,540 @@
+//! Proofs by circuits: integers, conditions and choices of terms as gates over the bits of integers of inputs, and of reals
+//! their order. A search for values of these bits at which two terms differ ends with none, which is a proof, or with
+//! values, near which a witness may lie.
+//!
+//! Reals that are only chosen and compared are numbers of their places in the order of all: for any values of them there
+//! are such numbers. Reals are known by their normal forms, so that equal forms are equal, and different ones may be. What
+//! else is known of them is left out, and so a search that ends with values decides nothing.
+
+use super::Stop;
+use super::cases::Hint;
+use super::id::TermRef;
+use super::polynomial::{PolynomialId, as_number};
+use super::prover::Prover;
+use crate::circuit::solve::{Found, Values};
+use crate::circuit::word::{Word, exponent_of};
+use crate::circuit::{Bit, Circuit};
+use crate::number::Rational;
+use crate::number::interval::{Function as RealFunction, Towards};
+use crate::number::signs::Signs;
+use crate::term::{FunctionInfo, InputId, Kind, Piecewise, Predicate, Product, Sum, TermOp, View};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// At most so many terms are read.
+const MAX_TERMS: usize = 1 << 16;
+
+/// So many terms are visited for a choice.
+const MAX_ABOVE: u32 = 128;
+
+/// The width of the first numbers of places.
+const FIRST_WIDTH: usize = 12;
+
+/// Denominators are at most this.
+const MAX_DENOMINATOR: i128 = 1 << 40;
+
+/// Of two factors that are not known, one is at most so wide.
+const MAX_FACTOR: usize = 9;
+
+/// What a search has found.
+#[derive(Clone, Debug)]
+pub enum Searched {
+    /// That two terms are equal wherever both are defined.
+    Equal,
+    /// Values of elements of inputs at which they may differ.
+    Apart(Hint),
+    /// Nothing.
+    Open,
+}
+
+/// What a term is.
+#[derive(Clone, Debug)]
+enum Meaning {
+    /// A condition.
+    Truth(Bit),
+    /// The quotient of an integer and a positive number.
+    Number(Word, i128),
+    /// The place of a real in the order of all.
+    Place(Word),
+}
+
+/// A real that is known by its normal form.
+#[derive(Clone, Debug)]
+struct Leaf {
+    place: Word,
+    /// The element of an input that it is.
+    element: Option<(InputId, u64)>,
+    number: Option<Rational>,
+}
+
+/// The terms of a prover, as circuits.
+struct Circuits<'p, 's> {
+    prover: &'p mut Prover<'s>,
+    circuit: Circuit,
+    known: FxHashMap<TermRef, Meaning>,
+    leaves: FxHashMap<PolynomialId, Leaf>,
+    integers: BTreeMap<(InputId, u64), Word>,
+    /// Integers that are known by their normal forms.
+    opaque: FxHashMap<PolynomialId, Word>,
+    /// What holds of unknown bits.
+    facts: Vec<Bit>,
+    /// The width of numbers of places.
+    width: usize,
+    /// Why the terms could not be read, if that ends the search.
+    stopped: Option<Stop>,
+}
+
+impl Prover<'_> {
+    /// Whether a choice is among the first operations of one of two terms that circuits have.
+    pub fn is_choice_above(&self, terms: [TermRef; 2]) -> bool {
+        let (mut work, mut left) = (terms.to_vec(), MAX_ABOVE);
+        while let (Some(at), 1..) = (work.pop(), left) {
+            left -= 1;
+            match self.terms.view(at) {
+                View::Apply(TermOp::Select, _) => return true,
+                View::Apply(op, operands) if is_read(op) => {
+                    work.extend(operands[..op.arity()].iter().map(|id| TermRef { term: *id, ..at }));
+                }
+                View::Apply(..) | View::Constant(_) | View::Input { .. } => {}
+            }
+        }
+        false
+    }
+
+    /// Looks, for a number of steps, for inputs at which two terms differ, of integers, conditions, and reals that are chosen
+    /// and compared.
+    ///
+    /// # Errors
+    /// When a budget is used up.
+    pub fn search_by_circuits(&mut self, [a, b]: [TermRef; 2], steps: u64) -> Result<Searched, Stop> {
+        let mut width = FIRST_WIDTH;
+        loop {
+            let mut circuits = Circuits::new(self, width);
+            let found = [a, b].map(|at| circuits.of(at));
+            if let Some(stop @ Stop::Exhausted(_)) = circuits.stopped {
+                return Err(stop);
+            }
+            let [Some(first), Some(second)] = found else { return Ok(Searched::Open) };
+            let Some(equal) = circuits.compared([(a, first), (b, second)], [false, true, false]) else {
+                return Ok(Searched::Open);
+            };
+            // As many places as there are reals.
+            let needed = usize::BITS as usize - circuits.leaves.len().leading_zeros() as usize;
+            if needed != width {
+                if needed > FIRST_WIDTH {
+                    return Ok(Searched::Open);
+                }
+                width = needed;
+                continue;
+            }
+            circuits.order_numbers();
+            let (found, steps) = circuits.circuit.solve(&circuits.facts, !equal, steps);
+            let found = match found {
+                Found::Nothing => Searched::Equal,
+                Found::Values(values) => Searched::Apart(circuits.hint(&values)),
+                Found::Open => Searched::Open,
+            };
+            self.charge(steps)?;
+            return Ok(found);
+        }
+    }
+}
+
+impl<'p, 's> Circuits<'p, 's> {
+    fn new(prover: &'p mut Prover<'s>, width: usize) -> Circuits<'p, 's> {
+        Circuits {
+            prover,
+            circuit: Circuit::default(),
+            known: FxHashMap::default(),
+            leaves: FxHashMap::default(),
+            integers: BTreeMap::new(),
+            opaque: FxHashMap::default(),
+            facts: Vec::new(),
+            width,
+            stopped: None,
+        }
+    }
+
+    /// What a term is; `None` if it is too large, or has no normal form.
+    fn of(&mut self, root: TermRef) -> Option<Meaning> {
+        let mut stack = vec![root];
+        while let Some(&term) = stack.last() {
+            if self.known.contains_key(&term) {
+                stack.pop();
+                continue;
+            }
+            if self.known.len() >= MAX_TERMS || self.circuit.is_full() {
+                return None;
+            }
+            let before = stack.len();
+            if let View::Apply(op, operands) = self.prover.terms.view(term)
+                && is_read(op)
+            {
+                let below = operands[..op.arity()].iter().map(|id| TermRef { term: *id, ..term });
+                stack.extend(below.filter(|operand| !self.known.contains_key(operand)));
+            }
+            if stack.len() == before {
+                let meaning = self.anew(term)?;
+                self.known.insert(term, meaning);
+                stack.pop();
+            }
+        }
+        self.known.get(&root).cloned()
+    }
+
+    /// Like [`Circuits::of`], where those of the operands are known.
+    fn anew(&mut self, term: TermRef) -> Option<Meaning> {
+        match self.prover.terms.view(term) {
+            View::Constant(constant) => match constant.exact.finite().and_then(in_parts) {
+                Some((number, by)) => Some(Meaning::Number(Word::number(number), by)),
+                None => self.known_by_form(term),
+            },
+            View::Input { input, element } => match self.prover.terms.store(term).integers(input) {
+                Some(integers) => {
+                    if let Some(known) = self.integers.get(&(input, element)) {
+                        return Some(Meaning::Number(known.clone(), 1));
+                    }
+                    let (word, inside) = self.circuit.unknown_between(integers.least, integers.greatest);
+                    self.facts.push(inside);
+                    self.integers.insert((input, element), word.clone());
+                    Some(Meaning::Number(word, 1))
+                }
+                None => self.known_by_form(term),
+            },
+            View::Apply(op, operands) => {
+                let operands = operands.map(|id| TermRef { term: id, ..term });
+                let found = if is_read(op) { self.operation(op, operands) } else { None };
+                match found {
+                    Some(Meaning::Number(word, 1)) => {
+                        let range = self.prover.terms.range(term);
+                        Some(Meaning::Number(
+                            match (range.low, range.high) {
+                                (Some(low), Some(high)) if range.whole && low <= high => {
+                                    word.between(low, high)
+                                }
+                                (..) => word,
+                            },
+                            1,
+                        ))
+                    }
+                    Some(meaning) => Some(meaning),
+                    None => self.known_by_form(term),
+                }
+            }
+        }
+    }
+
+    /// A term of which only its normal form is known.
+    fn known_by_form(&mut self, term: TermRef) -> Option<Meaning> {
+        if matches!(self.prover.terms.view(term), View::Apply(op, _) if op.is_condition()) {
+            return None;
+        }
+        let range = self.prover.terms.range(term);
+        if let (true, Some(low), Some(high)) = (range.whole, range.low, range.high) {
+            let id = self.form(term)?.0;
+            if let Some(known) = self.opaque.get(&id) {
+                return Some(Meaning::Number(known.clone(), 1));
+            }
+            let (word, inside) = self.circuit.unknown_between(low, high);
+            self.facts.push(inside);
+            self.opaque.insert(id, word.clone());
+            return Some(Meaning::Number(word, 1));
+        }
+        self.place_of_form(term).map(Meaning::Place)
+    }
+
+    /// The normal form of a term, and the number that it is.
+    fn form(&mut self, term: TermRef) -> Option<(PolynomialId, Option<Rational>)> {
+        let found = self.prover.settle(|prover| prover.argument(term));
+        let form = found.map_err(|stop| self.stopped = Some(stop)).ok()?;
+        let number = as_number(&form);
+        Some((self.prover.table.polynomial(&form), number))
+    }
+
+    /// The place of a real by its normal form.
+    fn place_of_form(&mut self, term: TermRef) -> Option<Word> {
+        let (id, number) = self.form(term)?;
+        if let Some(known) = self.leaves.get(&id) {
+            return Some(known.place.clone());
+        }
+        let element = match self.prover.terms.view(term) {
+            View::Input { input, element } => Some((input, element)),
+            View::Constant(_) | View::Apply(..) => None,
+        };
+        let (place, inside) = self.circuit.unknown_between(0, (1 << self.width) - 1);
+        self.facts.push(inside);
+        let is_number = number.is_some();
+        self.leaves.insert(id, Leaf { place: place.clone(), element, number });
+        if !is_number {
+            self.signed(term, &place);
+        }
+        Some(place)
+    }
+
+    /// Adds what is known of the sign of a real.
+    fn signed(&mut self, term: TermRef, place: &Word) {
+        let Ok(signs) = self.prover.term_signs(term) else { return };
+        let never_negative = !signs.contains(Signs::NEGATIVE);
+        let never_positive = !signs.contains(Signs::POSITIVE);
+        if !never_negative && !never_positive {
+            return;
+        }
+        let zero = self.place_of_zero();
+        for (holds, pair) in [(never_negative, [place, &zero]), (never_positive, [&zero, place])] {
+            if holds {
+                let less = self.circuit.less(pair[0], pair[1]);
+                self.facts.push(!less);
+            }
+        }
+        if !signs.contains(Signs::ZERO) {
+            let equal = self.circuit.equal(place, &zero);
+            self.facts.push(!equal);
+        }
+    }
+
+    fn place_of_zero(&mut self) -> Word {
+        if let Some(known) = self.leaves.get(&PolynomialId::ZERO) {
+            return known.place.clone();
+        }
+        let (place, inside) = self.circuit.unknown_between(0, (1 << self.width) - 1);
+        self.facts.push(inside);
+        let zero = Leaf { place: place.clone(), element: None, number: Some(Rational::ZERO) };
+        self.leaves.insert(PolynomialId::ZERO, zero);
+        place
+    }
+
+    /// Numbers are in their order.
+    fn order_numbers(&mut self) {
+        let numbers =
+            self.leaves.values().filter_map(|leaf| Some((leaf.number.clone()?, leaf.place.clone())));
+        let numbers: BTreeMap<Rational, Word> = numbers.collect();
+        for (one, next) in numbers.values().zip(numbers.values().skip(1)) {
+            let less = self.circuit.less(one, next);
+            self.facts.push(less);
+        }
+    }
+
+    /// An operation on what its operands are; `None` where it is not read.
+    fn operation(&mut self, op: TermOp, operands: [TermRef; 3]) -> Option<Meaning> {
+        let meanings: Vec<Meaning> = operands[..op.arity()]
+            .iter()
+            .map(|operand| self.known.get(operand).cloned())
+            .collect::<Option<_>>()?;
+        let truth = |at: usize| meanings.get(at).and_then(truth_of);
+        let number = |at: usize| meanings.get(at).and_then(number_of);
+        let whole = |at: usize| number(at).filter(|(_, by)| *by == 1).map(|(word, _)| word);
+        match op.kind() {
+            Kind::Sum(sum) => {
+                let (a, b) = (number(0)?, number(1)?);
+                match sum {
+                    Sum::Add => self.sum(&a, &b, false),
+                    Sum::Sub => self.sum(&a, &b, true),
+                    Sum::Fma => {
+                        let product = self.product(&a, &b)?;
+                        self.sum(&number_of(&product)?, &number(2)?, false)
+                    }
+                }
+            }
+            Kind::Product(Product::Mul) => self.product(&number(0)?, &number(1)?),
+            Kind::Product(Product::Neg) => self.sum(&(Word::number(0), 1), &number(0)?, true),
+            Kind::Product(Product::Div) | Kind::Exponential | Kind::Ieee => None,
+            Kind::Function(FunctionInfo { function: RealFunction::Round(Towards::Floor), .. }) => {
+                let (word, by) = number(0)?;
+                Some(Meaning::Number(self.circuit.quotient(&word, by), 1))
+            }
+            Kind::Function(_) => None,
+            Kind::Piecewise(piecewise) => match piecewise {
+                Piecewise::Mod => {
+                    let by = whole(1)?.known().filter(|by| *by > 0)?;
+                    Some(Meaning::Number(self.circuit.remainder(&whole(0)?, by), 1))
+                }
+                Piecewise::BitAnd => {
+                    let (a, b) = (whole(0)?, whole(1)?);
+                    let both = Word::bitwise(&a, &b, |a, b| self.circuit.and(a, b));
+                    Some(Meaning::Number(both, 1))
+                }
+                Piecewise::Max | Piecewise::Min => {
+                    let pair = [(operands[0], meanings[0].clone()), (operands[1], meanings[1].clone())];
+                    let less = self.compared(pair.clone(), [true, false, false])?;
+                    let first = if *piecewise == Piecewise::Min { less } else { !less };
+                    self.chosen(first, pair)
+                }
+                Piecewise::Abs => {
+                    let (word, by) = number(0)?;
+                    let negated = self.circuit.difference(&Word::number(0), &word);
+                    let less = self.circuit.less(&word, &Word::number(0));
+                    Some(Meaning::Number(self.circuit.chosen(less, &negated, &word), by))
+                }
+                Piecewise::Select => {
+                    let arms = [(operands[1], meanings[1].clone()), (operands[2], meanings[2].clone())];
+                    self.chosen(truth(0)?, arms)
+                }
+                Piecewise::CopySign => None,
+            },
+            Kind::Condition(predicate) => {
+                let order = match predicate {
+                    Predicate::Not => return Some(Meaning::Truth(!truth(0)?)),
+                    Predicate::And => {
+                        return Some(Meaning::Truth(self.circuit.and(truth(0)?, truth(1)?)));
+                    }
+                    Predicate::Or => return Some(Meaning::Truth(self.circuit.or(truth(0)?, truth(1)?))),
+                    Predicate::Xor => return Some(Meaning::Truth(self.circuit.xor(truth(0)?, truth(1)?))),
+                    Predicate::Less => [true, false, false],
+                    Predicate::LessEqual => [true, true, false],
+                    Predicate::Equal => [false, true, false],
+                };
+                let pair = [(operands[0], meanings[0].clone()), (operands[1], meanings[1].clone())];
+                self.compared(pair, order).map(Meaning::Truth)
+            }
+        }
+    }
+
+    /// The place of a term that is one, or a number.
+    fn place(&mut self, (term, meaning): &(TermRef, Meaning)) -> Option<Word> {
+        match meaning {
+            Meaning::Place(place) => Some(place.clone()),
+            Meaning::Number(..) => self.place_of_form(*term),
+            Meaning::Truth(_) => None,
+        }
+    }
+
+    /// Whether the first term is less, equal or greater, where that is wanted: one of these, or less or equal.
+    fn compared(&mut self, pair: [(TermRef, Meaning); 2], wanted: [bool; 3]) -> Option<Bit> {
+        let words = match pair.each_ref().map(|(_, meaning)| number_of(meaning)) {
+            [Some(a), Some(b)] => {
+                let (a, b, _) = self.alike(&a, &b)?;
+                [a, b]
+            }
+            [_, _] => [self.place(&pair[0])?, self.place(&pair[1])?],
+        };
+        Some(match wanted {
+            [true, false, false] => self.circuit.less(&words[0], &words[1]),
+            [true, true, false] => !self.circuit.less(&words[1], &words[0]),
+            [false, true, false] => self.circuit.equal(&words[0], &words[1]),
+            _ => return None,
+        })
+    }
+
+    /// One of two terms.
+    fn chosen(&mut self, condition: Bit, arms: [(TermRef, Meaning); 2]) -> Option<Meaning> {
+        if let [Meaning::Truth(then), Meaning::Truth(otherwise)] = arms.each_ref().map(|(_, arm)| arm) {
+            return Some(Meaning::Truth(self.circuit.choose(condition, *then, *otherwise)));
+        }
+        if let [Some(then), Some(otherwise)] = arms.each_ref().map(|(_, arm)| number_of(arm)) {
+            let (then, otherwise, by) = self.alike(&then, &otherwise)?;
+            return Some(Meaning::Number(self.circuit.chosen(condition, &then, &otherwise), by));
+        }
+        let (then, otherwise) = (self.place(&arms[0])?, self.place(&arms[1])?);
+        Some(Meaning::Place(self.circuit.chosen(condition, &then, &otherwise)))
+    }
+
+    /// Two numbers with one denominator.
+    fn alike(&mut self, a: &(Word, i128), b: &(Word, i128)) -> Option<(Word, Word, i128)> {
+        let by = least_common_multiple(a.1, b.1).filter(|by| *by <= MAX_DENOMINATOR)?;
+        Some((self.scaled(&a.0, by / a.1), self.scaled(&b.0, by / b.1), by))
+    }
+
+    fn scaled(&mut self, word: &Word, by: i128) -> Word {
+        match exponent_of(by) {
+            Some(exponent) => word.shifted_left(exponent),
+            None => self.circuit.product(word, &Word::number(by)),
+        }
+    }
+
+    fn sum(&mut self, a: &(Word, i128), b: &(Word, i128), subtracts: bool) -> Option<Meaning> {
+        let (a, b, by) = self.alike(a, b)?;
+        let sum = if subtracts { self.circuit.difference(&a, &b) } else { self.circuit.sum(&a, &b) };
+        Some(Meaning::Number(sum, by))
+    }
+
+    fn product(&mut self, a: &(Word, i128), b: &(Word, i128)) -> Option<Meaning> {
+        let by = a.1.checked_mul(b.1).filter(|by| *by <= MAX_DENOMINATOR)?;
+        let is_wide = |word: &Word| word.known().is_none() && word.bits().len() > MAX_FACTOR;
+        if is_wide(&a.0) && is_wide(&b.0) {
+            return None;
+        }
+        Some(Meaning::Number(self.circuit.product(&a.0, &b.0), by))
+    }
+
+    /// Values of inputs from values of bits: integers as they are, reals so that they are in their order.
+    fn hint(&self, values: &Values) -> Hint {
+        let integers =
+            self.integers.iter().map(|(at, word)| (*at, Rational::from_i128(values.of_word(word))));
+        let mut numbers: BTreeMap<i128, Rational> = BTreeMap::new();
+        for leaf in self.leaves.values() {
+            if let Some(number) = &leaf.number {
+                numbers.insert(values.of_word(&leaf.place), number.clone());
+            }
+        }
+        let reals = self
+            .leaves
+            .values()
+            .filter_map(|leaf| Some((leaf.element?, real_at(&numbers, values.of_word(&leaf.place)))));
+        let mut hint: Hint = integers.chain(reals).collect();
+        hint.sort_by_key(|(at, _)| *at);
+        hint
+    }
+}
+
+/// A real for a place, where some places are numbers.
+fn real_at(numbers: &BTreeMap<i128, Rational>, place: i128) -> Rational {
+    let distance = |from: i128| Rational::from_i128(place - from);
+    match (numbers.range(..=place).next_back(), numbers.range(place..).next()) {
+        (Some((low, least)), Some((high, greatest))) if low < high => {
+            let share =
+                distance(*low).checked_div(&Rational::from_i128(high - low)).unwrap_or(Rational::ZERO);
+            least + &(&(greatest - least) * &share)
+        }
+        (Some((at, number)), _) | (None, Some((at, number))) => number + &distance(*at),
+        (None, None) => Rational::from_i128(place),
+    }
+}
+
+/// A number as an integer and what it is divided by.
+fn in_parts(number: &Rational) -> Option<(i128, i128)> {
+    if let Some(whole) = number.to_i128() {
+        return Some((whole, 1)).filter(|(whole, _)| whole.unsigned_abs() <= 1 << 100);
+    }
+    let (numerator, denominator) = number.to_small_parts()?;
+    Some((numerator.into(), denominator.into())).filter(|(_, by)| *by <= MAX_DENOMINATOR)
+}
+
+fn least_common_multiple(a: i128, b: i128) -> Option<i128> {
+    let (mut divisor, mut rest) = (a, b);
+    while rest != 0 {
+        (divisor, rest) = (rest, divisor % rest);
+    }
+    (a / divisor).checked_mul(b)
+}
+
+fn truth_of(meaning: &Meaning) -> Option<Bit> {
+    match meaning {
+        Meaning::Truth(bit) => Some(*bit),
+        Meaning::Number(word, 1) => match word.bits() {
+            [bit, Bit::NO] => Some(*bit),
+            [Bit::NO] => Some(Bit::NO),
+            _ => None,
+        },
+        Meaning::Number(..) | Meaning::Place(_) => None,
+    }
+}
+
+/// A number; a condition counts as 0 or 1.
+fn number_of(meaning: &Meaning) -> Option<(Word, i128)> {
+    match meaning {
+        Meaning::Truth(bit) => Some((Word::of_bit(*bit), 1)),
+        Meaning::Number(word, by) => Some((word.clone(), *by)),
+        Meaning::Place(_) => None,
+    }
+}
+
+/// Whether an operation is read, if its operands are.
+fn is_read(op: TermOp) -> bool {
+    match op.kind() {
+        Kind::Sum(_) | Kind::Condition(_) => true,
+        Kind::Piecewise(piecewise) => *piecewise != Piecewise::CopySign,
+        Kind::Product(product) => *product != Product::Div,
+        Kind::Function(function) => matches!(function.function, RealFunction::Round(Towards::Floor)),
+        Kind::Exponential | Kind::Ieee => false,
+    }
+}

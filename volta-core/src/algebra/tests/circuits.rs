@@ -1,0 +1,162 @@
+//! Searches by circuits against all values of small inputs.
+
+use super::*;
+use crate::algebra::Searched;
+use crate::term::Integers;
+use proptest::prelude::*;
+
+/// The values of integers: elements 0 and 1 of the first input.
+const INTEGERS: std::ops::Range<i128> = -1..4;
+
+/// The order of reals: elements 0 to 2 of the second input.
+const REALS: std::ops::Range<i128> = -1..2;
+
+/// What a term is at given inputs: an integer or a condition, or a real.
+type Evaluate = Box<dyn Fn(&[i128; 5]) -> i128>;
+
+/// A step of a random program: which operation, and of which results before.
+type Step = (u8, usize, usize, usize, i64);
+
+fn side() -> Side {
+    let mut side = Side::new();
+    let digits = Integers { least: INTEGERS.start, greatest: INTEGERS.end - 1 };
+    side.store.set_integers(vec![Some(digits), None]);
+    side
+}
+
+/// The last integer and the last real that steps compute, with their values at given inputs.
+fn program(side: &mut Side, steps: &[Step]) -> [(TermId, Evaluate); 2] {
+    let x = |at: usize| -> Evaluate { Box::new(move |values| values[at]) };
+    let mut integers: Vec<(TermId, std::rc::Rc<Evaluate>)> =
+        (0..2).map(|at| (side.x(at as u64), x(at).into())).collect();
+    let mut reals: Vec<(TermId, std::rc::Rc<Evaluate>)> =
+        (0..3).map(|at| (side.y(at as u64), x(2 + at).into())).collect();
+    let zero = side.int(0);
+    reals.push((zero, std::rc::Rc::new(Box::new(|_| 0))));
+    let mut condition: (TermId, std::rc::Rc<Evaluate>) = {
+        let term = side.op(TermOp::Less, &[integers[0].0, integers[1].0]);
+        (term, std::rc::Rc::new(Box::new(|values| (values[0] < values[1]).into())))
+    };
+    for &(op, a, b, c, number) in steps {
+        let [(p, f), (q, g)] = [a, b].map(|at| integers[at % integers.len()].clone());
+        let [(r, h), (s, k)] = [b, c].map(|at| reals[at % reals.len()].clone());
+        let (holds, own) = condition.clone();
+        let by = i128::from(number.unsigned_abs() % 5 + 2);
+        let divisor = side.int(by as i64);
+        match op % 12 {
+            0 => {
+                let term = side.op(TermOp::Add, &[p, q]);
+                integers.push((term, std::rc::Rc::new(Box::new(move |at| f(at) + g(at)))));
+            }
+            1 => {
+                let term = side.op(TermOp::Sub, &[p, q]);
+                integers.push((term, std::rc::Rc::new(Box::new(move |at| f(at) - g(at)))));
+            }
+            2 => {
+                let factor = side.int(number);
+                let term = side.op(TermOp::Mul, &[p, factor]);
+                integers.push((term, std::rc::Rc::new(Box::new(move |at| f(at) * i128::from(number)))));
+            }
+            3 => {
+                let term = side.op(TermOp::Mod, &[p, divisor]);
+                integers.push((term, std::rc::Rc::new(Box::new(move |at| f(at).rem_euclid(by)))));
+            }
+            4 => {
+                let share = side.rational(1, by as i64);
+                let quotient = side.op(TermOp::Mul, &[p, share]);
+                let term = side.op(TermOp::Floor, &[quotient]);
+                integers.push((term, std::rc::Rc::new(Box::new(move |at| f(at).div_euclid(by)))));
+            }
+            5 => {
+                let term = side.op(TermOp::Min, &[p, q]);
+                integers.push((term, std::rc::Rc::new(Box::new(move |at| f(at).min(g(at))))));
+            }
+            6 => {
+                let term = side.op(TermOp::Select, &[holds, p, q]);
+                integers.push((
+                    term,
+                    std::rc::Rc::new(Box::new(move |at| if own(at) == 1 { f(at) } else { g(at) })),
+                ));
+            }
+            7 => {
+                let term = side.op(TermOp::LessEqual, &[p, q]);
+                condition = (term, std::rc::Rc::new(Box::new(move |at| (f(at) <= g(at)).into())));
+            }
+            8 => {
+                let equal = side.op(TermOp::Equal, &[p, q]);
+                let not = side.op(TermOp::Not, &[equal]);
+                let term = side.op(TermOp::And, &[holds, not]);
+                condition =
+                    (term, std::rc::Rc::new(Box::new(move |at| (own(at) == 1 && f(at) != g(at)).into())));
+            }
+            9 => {
+                let term = side.op(TermOp::Max, &[r, s]);
+                reals.push((term, std::rc::Rc::new(Box::new(move |at| h(at).max(k(at))))));
+            }
+            10 => {
+                let term = side.op(TermOp::Select, &[holds, r, s]);
+                reals.push((
+                    term,
+                    std::rc::Rc::new(Box::new(move |at| if own(at) == 1 { h(at) } else { k(at) })),
+                ));
+            }
+            _ => {
+                let term = side.op(TermOp::Less, &[r, s]);
+                condition = (term, std::rc::Rc::new(Box::new(move |at| (h(at) < k(at)).into())));
+            }
+        }
+    }
+    let last = |of: Vec<(TermId, std::rc::Rc<Evaluate>)>| {
+        let (term, value) = of[of.len() - 1].clone();
+        let value: Evaluate = Box::new(move |at| value(at));
+        (term, value)
+    };
+    [last(integers), last(reals)]
+}
+
+/// An input at which two values differ.
+fn difference(a: &Evaluate, b: &Evaluate) -> Option<[i128; 5]> {
+    let pairs = INTEGERS.flat_map(|x| INTEGERS.map(move |y| [x, y]));
+    let points = pairs.flat_map(|[x, y]| {
+        let reals = REALS.flat_map(|r| REALS.flat_map(move |s| REALS.map(move |t| [r, s, t])));
+        reals.map(move |[r, s, t]| [x, y, r, s, t])
+    });
+    points.into_iter().find(|point| a(point) != b(point))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
+
+    #[test]
+    fn terms_are_equal_where_no_small_inputs_tell_them_apart(
+        first in proptest::collection::vec((any::<u8>(), 0..6usize, 0..6usize, 0..6usize, -4..5i64), 1..8),
+        second in proptest::collection::vec((any::<u8>(), 0..6usize, 0..6usize, 0..6usize, -4..5i64), 1..8),
+        same in 0..8usize,
+    ) {
+        // The second program begins like the first, so that results are often equal.
+        let second: Vec<Step> = first.iter().take(same).chain(second.iter().skip(same)).copied().collect();
+        let (mut one, mut other) = (side(), side());
+        let (mine, yours) = (program(&mut one, &first), program(&mut other, &second));
+        for ((a, f), (b, g)) in mine.into_iter().zip(yours) {
+            let analyses = [Analysis::new(&one.store, &[a]), Analysis::new(&other.store, &[b])];
+            let mut prover = Prover::new(Vec::new(), Tactic::QUICK);
+            let stores = [prover.add_store(&one.store, &analyses[0]), prover.add_store(&other.store, &analyses[1])];
+            let terms = [TermRef { store: stores[0], term: a }, TermRef { store: stores[1], term: b }];
+            let found = prover.search_by_circuits(terms, 1 << 20);
+            let apart = difference(&f, &g);
+            match found {
+                Ok(Searched::Equal) => prop_assert_eq!(apart, None),
+                Ok(Searched::Apart(hint)) => {
+                    let mut point = [0; 5];
+                    for ((input, element), value) in hint {
+                        // With one number among them, the places of reals are integers.
+                        let value = value.to_i128().expect("an integer");
+                        point[2 * input.index() + element as usize] = value;
+                    }
+                    prop_assert_ne!(f(&point), g(&point), "at {:?}", point);
+                }
+                Ok(Searched::Open) | Err(_) => prop_assert!(false, "small terms are decided"),
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Circuits against arithmetic on numbers.
+
+use super::solve::Found;
+use super::word::Word;
+use super::{Bit, Circuit};
+use proptest::prelude::*;
+
+/// Values of two unknown integers at which a word differs from what it should be.
+fn differs(
+    circuit: &mut Circuit,
+    inside: [Bit; 2],
+    word: &Word,
+    should: &mut dyn FnMut(&mut Circuit) -> Word,
+) -> bool {
+    let should = should(circuit);
+    let equal = circuit.equal(word, &should);
+    matches!(circuit.solve(&inside, !equal, 1 << 20).0, Found::Values(_))
+}
+
+proptest! {
+    #[test]
+    fn operations_on_numbers_are_those_of_integers(a in -70i128..70, b in -70i128..70, by in 1i128..20) {
+        let mut circuit = Circuit::default();
+        let [(x, x_inside), (y, y_inside)] = [a, b].map(|at| circuit.unknown_between(at - 1, at + 1));
+        // The integers are held at these values by a condition, so that words are computed from unknown bits.
+        let held = [(&x, a), (&y, b)].map(|(word, at)| circuit.equal(word, &Word::number(at)));
+        let held = [circuit.and(held[0], x_inside), circuit.and(held[1], y_inside)];
+        let minus = Word::number(if a < b { 1 } else { 0 });
+        let found = [
+            (circuit.sum(&x, &y), a + b),
+            (circuit.difference(&x, &y), a - b),
+            (circuit.product(&x, &y), a * b),
+            (circuit.quotient(&x, by), a.div_euclid(by)),
+            (circuit.remainder(&x, by), a.rem_euclid(by)),
+            (x.low_bits(3), a & 7),
+            (x.shifted_right(2), a >> 2),
+            (Word::bitwise(&x, &y, |x, y| circuit.and(x, y)), a & b),
+            (x.clone().between(a - 1, a + 1), a),
+        ];
+        for (word, value) in found {
+            let expected = Word::number(value);
+            prop_assert_eq!(expected.known(), Some(value));
+            prop_assert!(!differs(&mut circuit, held, &word, &mut |_| expected.clone()), "{}", value);
+            prop_assert!(differs(&mut circuit, held, &word, &mut |_| Word::number(value + 1)));
+        }
+        let less = circuit.less(&x, &y);
+        prop_assert!(!differs(&mut circuit, held, &Word::of_bit(less), &mut |_| minus.clone()));
+    }
+}
+
+#[test]
+fn values_that_fulfil_a_condition_are_told() {
+    let mut circuit = Circuit::default();
+    let (x, inside) = circuit.unknown_between(-5, 100);
+    let squared = circuit.product(&x, &x);
+    let equal = circuit.equal(&squared, &Word::number(1369));
+    let (Found::Values(values), _) = circuit.solve(&[inside], equal, 1 << 16) else { panic!("37² is 1369") };
+    assert_eq!(values.of_word(&x), 37);
+    let equal = circuit.equal(&squared, &Word::number(1370));
+    assert!(matches!(circuit.solve(&[inside], equal, 1 << 16).0, Found::Nothing));
+}
+
+#[test]
+fn a_budget_ends_a_search() {
+    let mut circuit = Circuit::default();
+    let [(x, _), (y, _)] = [0, 1].map(|_| circuit.unknown_between(2, (1 << 20) - 1));
+    let product = circuit.product(&x, &y);
+    // A product of two primes of 20 bits.
+    let equal = circuit.equal(&product, &Word::number(1_048_573 * 1_048_571));
+    assert!(matches!(circuit.solve(&[], equal, 1000).0, Found::Open));
+}
