@@ -6,7 +6,7 @@ use std::fmt::Write;
 /// The permitted imports of each module of `volta-core`. Data flows ptx → program → launch → machine → term → algebra →
 /// decide → verdict; `machine` builds terms, so `number` and `term` lie below it. `case` and `verdict` are the data at both
 /// ends: they import none of the modules between.
-pub const IMPORTS: [(&str, &[&str]); 20] = [
+pub const IMPORTS: [(&str, &[&str]); 21] = [
     ("base", &[]),
     ("number", &["base"]),
     ("term", &["base", "number"]),
