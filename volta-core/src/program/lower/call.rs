@@ -160,7 +160,7 @@ impl<'m> Lowering<'m> {
         }
         let first = self.insts.len();
         self.block(function.body.as_deref().unwrap_or_default(), instruction.span)?;
-        self.end_of_body(&function.name.text, first, instruction.span)?;
+        self.end_of_body(function, first)?;
         self.activations.pop();
         self.names.leave_function();
         // The condition code is undefined after entering a function and after returning from it.

@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::code::{Init, Inst, Location, Parameter, Program, Variable};
 use super::descriptor::find_matrices;
+use super::effect::{Control, Effect};
 use super::error::LowerError;
 use super::flag::mark_waits;
 use super::isa::{self, Handler};
@@ -109,6 +110,11 @@ pub(super) fn entry(
     lowering.entry(function, lines)
 }
 
+/// The last character of a span: the brace that ends a body.
+fn last_of(span: Span) -> Span {
+    Span { start: span.end.saturating_sub(1), end: span.end }
+}
+
 impl<'m> Lowering<'m> {
     fn entry(mut self, function: &'m tree::FunctionDefinition, lines: u32) -> Result<Program, LowerError> {
         self.names.enter_function();
@@ -138,8 +144,8 @@ impl<'m> Lowering<'m> {
         }
         self.block(function.body.as_deref().unwrap_or_default(), function.span)?;
         self.location = None;
-        let end = Span { start: function.span.end.saturating_sub(1), end: function.span.end };
-        self.end_of_body(&function.name.text, 0, end)?;
+        let end = last_of(function.span);
+        self.end_of_body(function, 0)?;
         self.push(None, Op::Exit, end)?;
         self.keep_entries();
         self.resolve_targets();
@@ -186,18 +192,21 @@ impl<'m> Lowering<'m> {
 
     /// What is reached where control leaves the body of a function, lowered from `first` on, without returning: PTX does
     /// not say what follows, and compilers leave such an end of code whose behaviour is not defined.
-    fn end_of_body(&mut self, name: &str, first: usize, end: Span) -> Result<(), LowerError> {
-        let is_last = |inst: &Inst| inst.guard.is_none() && inst.op.control().is_some();
+    fn end_of_body(&mut self, function: &tree::FunctionDefinition, first: usize) -> Result<(), LowerError> {
+        let is_last = |inst: &Inst| {
+            inst.guard.is_none() && matches!(inst.op.effect(), Effect::Control(_) | Effect::Fault)
+        };
         let falls = !self.insts[first..].last().is_some_and(is_last);
         let here = InstId::from_index(self.insts.len());
         let controls = self.insts[first..].iter().filter_map(|inst| inst.op.control());
-        let mut targets = controls.flat_map(|control| control.targets());
+        let mut targets = controls.flat_map(Control::targets);
         if !falls && !targets.any(|target| self.labels.get(&target.0) == Some(&here)) {
             return Ok(());
         }
+        let name = &function.name.text;
         let reason =
             format!("the end of `{name}` is reached without `ret`: what happens there is not defined");
-        self.push(None, Op::Unsupported { reason }, end)
+        self.push(None, Op::Unsupported { reason }, last_of(function.span))
     }
 
     /// Replaces labels by positions.

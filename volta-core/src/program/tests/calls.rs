@@ -81,20 +81,23 @@ fn registers_and_literals_are_passed_too() {
 r1 = mov.b32 r0
 r2 = mov.b32 7
 r4 = add.s32 r1, r2
+unsupported: the end of `plus` is reached without `ret`: what happens there is not defined
 r3 = mov.b32 r4
 store.param.b32 [v1], 5
 r6 = load.param.b32 [v1]
 store.param.b32 [v2], r6
-branch @8
+branch @9
 r7 = load.param.b32 [v2]
 r3 = mov.b32 r7
 r8 = load.param.b32 [v0]
 r9 = mov.b32 r3
 r10 = add.s32 r8, r9
+unsupported: the end of `plus` is reached without `ret`: what happens there is not defined
 store.param.b32 [v0], r10
 r11 = mov.b32 1
 r12 = mov.b32 2
 r13 = add.s32 r11, r12
+unsupported: the end of `plus` is reached without `ret`: what happens there is not defined
 ";
     assert_eq!(shown(text), expected);
 }
@@ -126,6 +129,7 @@ fn calls_that_cannot_be_laid_out_are_faults_where_they_stand() {
 unsupported: `f` is called, but its definition is not in this PTX
 unsupported: `g` calls itself: recursion is not supported
 branch @3
+unsupported: the end of `g` is reached without `ret`: what happens there is not defined
 unsupported: `malloc`: device memory allocation is not supported
 @p1 trap
 r0 = special.b32 unpredictable

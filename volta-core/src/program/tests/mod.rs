@@ -25,13 +25,18 @@ fn ops(body: &str) -> String {
     shown(&text)
 }
 
-/// Lowers the only kernel of a text, and prints its operations, without the last exit; or its error.
+/// Lowers the only kernel of a text, and prints its operations, without the last exit and the end without one;
+/// or its error.
 fn shown(text: &str) -> String {
     let module = crate::ptx::parse(text).expect("PTX");
     match lower(&module, text, None) {
         Ok(program) => {
             let (last, insts) = program.insts.split_last().expect("an exit");
             assert_eq!((last.op.clone(), last.guard), (Op::Exit, None));
+            // Most texts here leave out the return.
+            let is_end =
+                |inst: &Inst| inst.op.not_supported().is_some_and(|why| why.starts_with("the end of `k`"));
+            let insts = insts.split_last().filter(|(last, _)| is_end(last)).map_or(insts, |(_, insts)| insts);
             insts.iter().map(|inst| format!("{inst}\n")).collect()
         }
         Err(error) => {

@@ -124,7 +124,10 @@ fn variables_may_be_defined_elsewhere_and_textures_cannot_be_used() {
 
 #[test]
 fn static_variables_of_functions_exist_once() {
-    let text = ".func f() { .shared .b32 s; st.shared.b32 [s], 1; }
+    let text = ".func f() { .shared .b32 s; st.shared.b32 [s], 1; ret; }
         .entry k() { .shared .b32 s; call f; call f; st.shared.b32 [s], 2; }";
-    assert_eq!(shown(text), "store.shared.b32 [v0], 1\nstore.shared.b32 [v0], 1\nstore.shared.b32 [v1], 2\n");
+    assert_eq!(
+        shown(text),
+        "store.shared.b32 [v0], 1\nbranch @2\nstore.shared.b32 [v0], 1\nbranch @4\nstore.shared.b32 [v1], 2\n"
+    );
 }
