@@ -113,7 +113,7 @@ pub struct ElementProver<'s, 'i> {
 /// After so many elements in a row that decisions leave open, others are not tried by them.
 const MOST_UNDECIDED: u32 = 2;
 /// Steps of a search by circuits before anything else is tried, and where that has not helped.
-const FEW_SEARCH_STEPS: u64 = 1 << 18;
+const FEW_SEARCH_STEPS: u64 = 1 << 14;
 const SEARCH_STEPS: u64 = 1 << 21;
 /// Share (one in this many) of the remaining steps that a proof by case analysis may take.
 const CASES_SHARE: u64 = 2;
