@@ -118,9 +118,9 @@ impl Prover<'_> {
             let Some(equal) = circuits.compared([(a, first), (b, second)], [false, true, false]) else {
                 return Ok(Searched::Open);
             };
-            // As many places as there are reals.
+            // As many places as there are reals; without any, the width does not matter.
             let needed = usize::BITS as usize - circuits.leaves.len().leading_zeros() as usize;
-            if needed != width {
+            if needed > 0 && needed != width {
                 if needed > FIRST_WIDTH {
                     return Ok(Searched::Open);
                 }
