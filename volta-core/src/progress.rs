@@ -131,9 +131,21 @@ fn nearest_site(store: &Store, term: TermId) -> Option<InstId> {
     None
 }
 
-/// The verdict on a fault that happens where a condition holds: the fault, if some input fulfils the condition.
-pub(crate) fn decided(possible: Possible, inputs: &[InputInfo], options: &DecisionOptions) -> Verdict {
-    let Possible { mut fault, when, mut store, told } = possible;
+/// The verdict on a fault that happens where a condition holds: the fault, if some input fulfils the condition, and else
+/// the first of those in its place that some input shows.
+pub(crate) fn decided(mut possible: Possible, inputs: &[InputInfo], options: &DecisionOptions) -> Verdict {
+    let mut instead = possible.instead.take();
+    let first = decided_alone(possible, inputs, options);
+    let mut verdict = first.clone();
+    while let (Verdict::Unknown(_), Some(mut other)) = (&verdict, instead) {
+        instead = other.instead.take();
+        verdict = decided_alone(*other, inputs, options);
+    }
+    if let Verdict::Unknown(_) = verdict { first } else { verdict }
+}
+
+fn decided_alone(possible: Possible, inputs: &[InputInfo], options: &DecisionOptions) -> Verdict {
+    let Possible { mut fault, when, mut store, told, instead: _ } = possible;
     let Some(when) = when else { return perhaps(&fault, &told) };
     let [no, yes] = [0, 1].map(|bit| integer_constant(BIT, bit, &mut store));
     let happens = store.apply(TermOp::Select, &[when, yes, no], InstId(u32::MAX));

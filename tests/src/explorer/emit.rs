@@ -38,9 +38,15 @@ pub enum Home {
     Cluster,
 }
 
+/// The number of flags that lines may be under.
+pub const FLAGS: usize = 2;
+
+/// By warp and line: the flag under which a line is executed, if it is under one.
+pub type Flags = Vec<Vec<Option<usize>>>;
+
 const HEAD: &str = ".version 8.0\n.target sm_90\n.address_size 64\n\n\
     .visible .entry k(.param .u64 g, .param .u64 s, .param .u64 y)\n{\n\
-    \t.reg .pred %p, %warp, %member<4>, %true, %any;\n\
+    \t.reg .pred %p, %warp, %member<4>, %true, %any, %flag<2>;\n\
     \t.reg .b16 %h;\n\
     \t.reg .b32 %thread, %w, %lane, %r, %t, %s;\n\
     \t.reg .b64 %base, %source, %y, %o, %u, %v;\n";
@@ -55,7 +61,17 @@ pub struct Kernel {
 
 /// The program as a kernel `k`.
 pub fn kernel(program: &Program, style: Style, home: Home) -> Kernel {
+    kernel_under(program, style, home, Flags::new())
+}
+
+/// The program as a kernel `k` that executes lines where words of the tensor `f` are not 0: branches that inputs decide,
+/// for all threads of a warp alike.
+pub fn kernel_under(program: &Program, style: Style, home: Home, flags: Flags) -> Kernel {
     let mut emitter = Emitter::new(style, program.space, home);
+    if !flags.is_empty() {
+        emitter.out = HEAD.replace(".param .u64 y)", ".param .u64 y, .param .u64 f)");
+        emitter.flags = flags;
+    }
     emitter.head();
     for at in 0..program.warps.len() {
         emitter.line(&format!("setp.eq.u32 %warp, %w, {at};"));
@@ -108,12 +124,14 @@ struct Emitter {
     style: Style,
     space: Space,
     home: Home,
+    flags: Flags,
     lines: Vec<Option<(usize, usize)>>,
 }
 
 impl Emitter {
     fn new(style: Style, space: Space, home: Home) -> Emitter {
-        Emitter { out: HEAD.into(), labels: 0, style, space, home, lines: Vec::new() }
+        let (flags, lines) = (Flags::new(), Vec::new());
+        Emitter { out: HEAD.into(), labels: 0, style, space, home, flags, lines }
     }
 
     fn line(&mut self, text: &str) {
@@ -155,6 +173,15 @@ impl Emitter {
         ] {
             self.line(text);
         }
+        if !self.flags.is_empty() {
+            self.line("ld.param.u64 %o, [f];");
+            self.line("cvta.to.global.u64 %o, %o;");
+            for flag in 0..FLAGS {
+                self.line(&format!("ld.global.u32 %r, [%o+{}];", 4 * flag));
+                self.line(&format!("setp.ne.u32 %flag{flag}, %r, 0;"));
+            }
+            self.line("mov.u32 %r, 0;");
+        }
         if self.space == Space::SharedInitialised {
             self.line("setp.ne.u32 %p, %thread, 0;");
             self.line("@%p bra INITIALISED;");
@@ -183,7 +210,14 @@ impl Emitter {
             self.lines.resize(self.out.lines().count(), None);
             let executes = (0..warp.members()).filter(|member| warp.executes(*member, line));
             let guard = executes.fold(0, |guard, member| guard | 1 << member);
+            let flag = self.flags.get(at).and_then(|lines| lines[number]);
+            if let Some(flag) = flag {
+                self.line(&format!("@!%flag{flag} bra F{at}_{number};"));
+            }
             self.guarded(warp, guard, line.act);
+            if flag.is_some() {
+                self.label(&format!("F{at}_{number}"));
+            }
             self.lines.resize(self.out.lines().count(), Some((at, number)));
         }
         self.guarded(warp, warp.everybody(), Act::Exit);

@@ -3,6 +3,7 @@
 mod atomics;
 mod check;
 mod clusters;
+mod conditions;
 mod copies;
 mod directed;
 mod survey;

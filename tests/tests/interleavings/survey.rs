@@ -134,12 +134,12 @@ fn number(variable: &str) -> Option<u64> {
 }
 
 /// How many random programs the environment asks for.
-fn wanted() -> Option<u64> {
+pub(crate) fn wanted() -> Option<u64> {
     number("VOLTA_EXPLORE")
 }
 
 /// The seed of the first one.
-fn first() -> u64 {
+pub(crate) fn first() -> u64 {
     number("VOLTA_EXPLORE_FROM").unwrap_or(0)
 }
 

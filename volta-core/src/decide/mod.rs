@@ -24,6 +24,7 @@ use batch::{All, Batch};
 use equivalence_classes::EquivalenceClasses;
 
 mod batch;
+mod by_integers;
 pub mod counterexample;
 mod cut_points;
 mod digest;

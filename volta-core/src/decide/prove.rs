@@ -12,6 +12,7 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::by_integers::{self, ByIntegers};
 use super::counterexample::{QuickFilter, equal_at_all, refute, refute_further, refute_near, undefined_at};
 use super::domain::Domains;
 use super::evaluate::{leaves, walk};
@@ -98,6 +99,8 @@ pub struct ElementProver<'s, 'i> {
     undecided: u32,
     /// Of so many elements in a row, long searches by circuits have not shown it.
     unsearched: u32,
+    /// Of so many elements in a row, values of integers have not shown it.
+    unsplit: u32,
     /// Literals read by proofs that name intermediate values.
     swept: BTreeSet<Reading>,
     /// For elements whose equality needs a case analysis by the order of compared quantities.
@@ -207,6 +210,7 @@ impl<'s, 'i> ElementProver<'s, 'i> {
             needs_more_than_lists: false,
             undecided: 0,
             unsearched: 0,
+            unsplit: 0,
             swept: BTreeSet::new(),
             cases: None,
             screens: None,
@@ -434,6 +438,25 @@ impl<'s, 'i> ElementProver<'s, 'i> {
             if let Some(different) = refuted(points) {
                 return Err(different);
             }
+            if !thorough && self.unsplit < MOST_UNDECIDED {
+                learned.prover.settle_account();
+                match by_integers::prove(element, inputs, ration) {
+                    ByIntegers::Equal(read) => {
+                        self.unsplit = 0;
+                        self.swept.extend(read);
+                        return learned.proof([reference, opt], inputs, steps_left());
+                    }
+                    ByIntegers::Open(hint) => {
+                        self.unsplit += 1;
+                        let near = refute_near(element.reference, element.opt, inputs, &options.effort, hint);
+                        if let Some(witness) = near {
+                            return Err(Failure::Different(witness));
+                        }
+                    }
+                    ByIntegers::Unsuitable => {}
+                }
+                learned.prover.set_budget(steps_left().min(FIRST_STEPS));
+            }
             if has_choices && self.unsearched < MOST_UNDECIDED {
                 learned.prover.settle_account();
                 learned.prover.set_budget(steps_left());
@@ -652,6 +675,22 @@ impl<'s> Learned<'s> {
     pub(super) fn settle(&mut self) -> u64 {
         self.prover.settle_account();
         self.prover.steps()
+    }
+
+    /// Whether normal forms show, within a number of steps, that both sides are equal wherever they are defined.
+    pub(super) fn are_equal(
+        &mut self,
+        element: &ElementPair<'s>,
+        analysis: [&'s Analysis; 2],
+        steps: u64,
+    ) -> bool {
+        self.prover.set_budget(steps);
+        let [reference, opt] = self.terms(element, analysis);
+        let mut found = self.climb(reference, opt, Stage::Lists);
+        if let Attempt::Open(_) = found {
+            found = self.climb(reference, opt, Stage::Expansions);
+        }
+        matches!(found, Attempt::Equal)
     }
 
     /// Proves by normal forms, within a number of steps, that the optimized kernel has a value wherever the reference

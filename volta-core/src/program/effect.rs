@@ -232,12 +232,15 @@ impl Op {
     }
 
     /// Whether it may be executed under a condition on inputs, as far as is known before it is executed: it computes in
-    /// registers, loads, stores, updates or starts a copy; or it enters a function, which makes only private state of its
+    /// registers, loads, stores, updates or starts a copy; lanes exchange values, which all of them must do; or it enters a function, which makes only private state of its
     /// thread undefined.
     pub fn may_be_tried(&self) -> bool {
         matches!(
             self.effect(),
-            Effect::Computes | Effect::Reads | Effect::Writes(Writes::Store | Writes::Atomic)
+            Effect::Computes
+                | Effect::Reads
+                | Effect::Writes(Writes::Store | Writes::Atomic)
+                | Effect::Collective(Members::Mask(_))
         ) || matches!(self, Op::Enter { .. } | Op::Async(Async::Copy { .. }))
     }
 

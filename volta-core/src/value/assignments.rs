@@ -1,7 +1,13 @@
 //! The values that some integers of inputs may have together.
 
-use crate::term::{Bound, Range, Ranges, Store, TermId};
+use crate::term::{Bound, InputId, Range, Ranges, Store, TermId, TermKind};
 use smallvec::SmallVec;
+
+/// The largest number of values of an integer for which it is tried whether a guard holds.
+pub(crate) const MAX_VALUES: usize = 64;
+
+/// So many pairs of assignments are compared.
+const MAX_PAIRS: usize = 1 << 12;
 
 /// Values of some integers, in their order.
 pub(crate) type Assignment = SmallVec<[i64; 3]>;
@@ -22,6 +28,28 @@ impl Assignments {
     /// Whether some input may fulfil the guard.
     pub(crate) fn are_any(&self) -> bool {
         !self.rows.is_empty()
+    }
+
+    /// Whether no values of integers are among these and among others, where no two elements of some inputs are equal.
+    pub(crate) fn exclude(&self, others: &Assignments, distinct: &[InputId]) -> bool {
+        if self.rows.len().saturating_mul(others.rows.len()) > MAX_PAIRS {
+            return false;
+        }
+        let meets = |(one, value): (&TermId, &i64), (other, with): (&TermId, &i64)| match (
+            one.kind(),
+            other.kind(),
+        ) {
+            _ if one == other => value == with,
+            (TermKind::Input { input, .. }, TermKind::Input { input: same, .. }) if input == same => {
+                value != with || !distinct.contains(&input)
+            }
+            _ => true,
+        };
+        let are_met = |row: &Assignment, with: &Assignment| {
+            let all = || others.integers.iter().zip(with);
+            self.integers.iter().zip(row).all(|own| all().all(|other| meets(own, other)))
+        };
+        self.rows.iter().all(|row| others.rows.iter().all(|with| !are_met(row, with)))
     }
 
     /// The values of some terms for each assignment, in order; `None` if one does not determine them.

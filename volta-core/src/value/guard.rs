@@ -2,7 +2,7 @@
 //!
 //! A thread that no input has led astray executes under the guard that always holds, which costs nothing.
 
-use super::assignments::Assignments;
+use super::assignments::{Assignments, MAX_VALUES};
 use super::indexed::{Indexed, indexed};
 use crate::base::index::number_of;
 use crate::base::lane::Lane;
@@ -135,6 +135,8 @@ pub(crate) struct Terms<'t> {
 /// The guards of a CTA, and those under which the lanes of the running warp execute.
 #[derive(Debug)]
 pub(crate) struct Guards {
+    /// What holds wherever the CTA runs: a run may be about some inputs only.
+    premises: Vec<Narrowed>,
     narrowed: Vec<Narrowed>,
     numbers: FxHashMap<(Guard, Literal), Guard>,
     /// Whether some input may fulfil a guard, as far as is known.
@@ -166,6 +168,7 @@ impl Guards {
     pub(crate) fn new(distinct: Vec<InputId>, by_counting: bool) -> Guards {
         let current = [Guard::ALWAYS; 32];
         Guards {
+            premises: Vec::new(),
             narrowed: Vec::new(),
             numbers: FxHashMap::default(),
             feasible: FxHashMap::default(),
@@ -187,6 +190,27 @@ impl Guards {
     pub(crate) fn bytes(&self) -> u64 {
         let own = self.narrowed.len() * 2 * size_of::<Narrowed>() + self.remembered * 64;
         own as u64 + self.decisions.as_ref().map_or(0, |decisions| decisions.borrow().bytes())
+    }
+
+    /// Supposes literals for the whole run, before it begins.
+    pub(crate) fn suppose(&mut self, terms: Terms<'_>, literals: &[Literal]) {
+        self.where_all(terms, literals);
+        self.premises.extend(self.narrowed.drain(..).map(|part| Narrowed {
+            depth: 0,
+            counted: None,
+            ..part
+        }));
+        self.numbers.clear();
+    }
+
+    /// Whether the run is about some inputs only.
+    pub(crate) fn have_premises(&self) -> bool {
+        !self.premises.is_empty()
+    }
+
+    /// What holds wherever the CTA runs.
+    pub(crate) fn premises(&self) -> impl Iterator<Item = Literal> {
+        self.premises.iter().map(|part| part.literal)
     }
 
     /// Whether some lane executes under a condition.
@@ -250,7 +274,11 @@ impl Guards {
     fn narrowed(&mut self, terms: Terms<'_>, outer: Guard, condition: TermId, holds: bool) -> Guard {
         let Terms { store, congruence } = terms;
         let condition = congruence.representative(store, condition);
-        if let View::Apply(op, [a, b, _]) = store.view(condition) {
+        let known = self.decides(outer, condition);
+        if known == Some(holds) {
+            return outer;
+        }
+        if let (None, View::Apply(op, [a, b, _])) = (known, store.view(condition)) {
             match (op, holds) {
                 (TermOp::Not, _) => return self.narrowed(Terms { store, congruence }, outer, a, !holds),
                 // One form for a comparison and its negation.
@@ -262,13 +290,22 @@ impl Guards {
                     let outer = self.narrowed(Terms { store, congruence }, outer, a, holds);
                     return self.narrowed(Terms { store, congruence }, outer, b, holds);
                 }
+                // Of two conditions of which one is known, the other one decides.
+                (TermOp::Or | TermOp::And, _) if self.have_premises() => {
+                    for [known, other] in [[a, b], [b, a]] {
+                        match self.settles(Terms { store, congruence }, outer, known) {
+                            Some(truth) if truth == holds => return outer,
+                            Some(_) => {
+                                return self.narrowed(Terms { store, congruence }, outer, other, holds);
+                            }
+                            None => {}
+                        }
+                    }
+                }
                 _ => {}
             }
         }
         let literal = Literal { condition, holds };
-        if self.decides(outer, condition) == Some(holds) {
-            return outer;
-        }
         if let Some(known) = self.numbers.get(&(outer, literal)) {
             return *known;
         }
@@ -284,7 +321,8 @@ impl Guards {
         guard
     }
 
-    fn parts(&self, guard: Guard) -> impl Iterator<Item = &Narrowed> {
+    /// The literals of a guard itself, innermost first.
+    fn own(&self, guard: Guard) -> impl Iterator<Item = &Narrowed> {
         let mut at = guard;
         std::iter::from_fn(move || {
             let part = self.narrowed.get((at.0 as usize).checked_sub(1)?)?;
@@ -293,7 +331,12 @@ impl Guards {
         })
     }
 
-    /// The literals of a guard, outermost first, without those that others imply.
+    /// All literals that hold where a guard does, innermost first.
+    fn parts(&self, guard: Guard) -> impl Iterator<Item = &Narrowed> {
+        self.own(guard).chain(self.premises.iter().rev())
+    }
+
+    /// The literals of a guard itself, outermost first, without those that others imply.
     pub(crate) fn literals(&self, guard: Guard) -> SmallVec<[Literal; 4]> {
         let implied = |part: &Narrowed| {
             let Some(negated) = part.relation.as_ref().map(Relation::negated) else { return false };
@@ -305,15 +348,20 @@ impl Guards {
                     && (other.relation != part.relation || other.depth < part.depth)
             })
         };
-        let kept = self.parts(guard).filter(|part| !implied(part)).map(|part| part.literal);
+        let kept = self.own(guard).filter(|part| !implied(part)).map(|part| part.literal);
         let mut literals: SmallVec<[Literal; 4]> = kept.collect();
         literals.reverse();
         literals
     }
 
+    /// What is supposed and the literals of a guard, outermost first, without those that others imply.
+    pub(crate) fn all_literals(&self, guard: Guard) -> Vec<Literal> {
+        self.premises().chain(self.literals(guard)).collect()
+    }
+
     /// The guard around the innermost literal, and that literal.
     pub(crate) fn outer(&self, guard: Guard) -> Option<(Guard, Literal)> {
-        self.parts(guard).next().map(|part| (part.outer, part.literal))
+        self.own(guard).next().map(|part| (part.outer, part.literal))
     }
 
     /// The innermost literals of a guard, at most so many, outermost first, without those that say what an element of an
@@ -345,7 +393,7 @@ impl Guards {
 
     /// Whether the newest literal of a guard compares two terms.
     pub(crate) fn compares_terms(&self, guard: Guard) -> bool {
-        let newest = self.parts(guard).next().and_then(|part| part.relation.as_ref());
+        let newest = self.own(guard).next().and_then(|part| part.relation.as_ref());
         newest.is_some_and(|relation| matches!(relation.to, To::Term(_)))
     }
 
@@ -360,22 +408,52 @@ impl Guards {
         self.parts(guard).filter_map(|part| part.relation.as_ref()?.bounds()).collect()
     }
 
-    /// The conditions of a guard, with whether they hold.
+    /// All conditions that hold or fail where a guard holds, innermost first.
     pub(crate) fn conditions(&self, guard: Guard) -> Vec<Literal> {
         self.parts(guard).map(|part| part.literal).collect()
     }
 
     /// The number of literals of a guard.
     pub(crate) fn depth(&self, guard: Guard) -> u32 {
-        self.parts(guard).next().map_or(0, |part| part.depth)
+        self.own(guard).next().map_or(0, |part| part.depth)
     }
 
     /// The literals of a guard within those of one around it, outermost first.
     pub(crate) fn within(&self, guard: Guard, outer: u32) -> SmallVec<[Literal; 4]> {
-        let inner = self.parts(guard).take_while(|part| part.depth > outer).map(|part| part.literal);
+        let inner = self.own(guard).take_while(|part| part.depth > outer).map(|part| part.literal);
         let mut literals: SmallVec<[Literal; 4]> = inner.collect();
         literals.reverse();
         literals
+    }
+
+    /// Whether a condition holds wherever a guard does, as far as the literals of the guard are those of the condition.
+    fn settles(&self, terms: Terms<'_>, guard: Guard, condition: TermId) -> Option<bool> {
+        let Terms { store, congruence } = terms;
+        let condition = congruence.representative(store, condition);
+        if let Some(known) = self.decides(guard, condition) {
+            return Some(known);
+        }
+        let View::Apply(op, [a, b, _]) = store.view(condition) else { return None };
+        let mut of =
+            |term| self.settles(Terms { store: &mut *store, congruence: &mut *congruence }, guard, term);
+        if matches!(op, TermOp::And | TermOp::Or) {
+            let ends = op == TermOp::Or;
+            return match (of(a), of(b)) {
+                (Some(truth), _) | (_, Some(truth)) if truth == ends => Some(ends),
+                (Some(_), Some(_)) => Some(!ends),
+                (_, None) | (None, _) => None,
+            };
+        }
+        if op == TermOp::Not {
+            return of(a).map(|truth| !truth);
+        }
+        if op != TermOp::LessEqual {
+            return None;
+        }
+        // Guards have comparisons in one form.
+        let less = store.apply(TermOp::Less, &[b, a], InstId(u32::MAX));
+        let less = congruence.representative(store, less);
+        self.decides(guard, less).map(|truth| !truth)
     }
 
     /// Whether a condition holds wherever a guard does, if the guard has it as a literal.
@@ -383,9 +461,9 @@ impl Guards {
         self.parts(guard).find(|part| part.literal.condition == condition).map(|part| part.literal.holds)
     }
 
-    /// A guard as a condition; `None` for the one that always holds.
+    /// All that holds where a guard does, as a condition; `None` for what always holds.
     pub(crate) fn term(&self, guard: Guard, store: &mut Store) -> Option<TermId> {
-        let literals = self.literals(guard);
+        let literals = self.all_literals(guard);
         let terms: Vec<TermId> = literals.iter().map(|literal| literal.term(store)).collect();
         all_of(terms, store)
     }
@@ -409,7 +487,7 @@ impl Guards {
 
     /// Whether the newest literal of a guard contradicts another one, or all others together by counting.
     pub(crate) fn contradicts_itself(&self, guard: Guard) -> bool {
-        let Some(newest) = self.parts(guard).next() else { return false };
+        let Some(newest) = self.own(guard).next() else { return false };
         self.parts(newest.outer).any(|other| self.are_apart(newest, other))
             || self.exclude_by_counting(guard, guard)
     }
@@ -418,11 +496,18 @@ impl Guards {
     pub(crate) fn exclude(&self, one: Guard, other: Guard) -> bool {
         self.parts(one).any(|one| self.parts(other).any(|other| self.are_apart(one, other)))
             || self.exclude_by_counting(one, other)
+            || self.exclude_by_values(one, other)
+    }
+
+    /// Whether the values of integers where two guards hold, if these are known, are never the same.
+    fn exclude_by_values(&self, one: Guard, other: Guard) -> bool {
+        let [one, other] = [one, other].map(|guard| self.assignments.get(&(guard, MAX_VALUES)));
+        one.zip(other).is_some_and(|(one, other)| one.exclude(other, &self.distinct))
     }
 
     /// The function that a guard, or a weaker one, is, if it is known.
     pub(crate) fn known_by_counting(&self, guard: Guard) -> Option<Diagram> {
-        self.parts(guard).next()?.counted
+        self.own(guard).next()?.counted
     }
 
     /// Notes the function that a guard, or a weaker one, is.

@@ -9,7 +9,7 @@ use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::ValueTerms;
 use crate::machine::group::values::Values;
 use crate::machine::group::warp::Warp;
-use crate::program::{Control, Hammock, Inst, InstId, NoHammock, PredSrc};
+use crate::program::{Control, Effect, Hammock, Inst, InstId, Members, NoHammock, PredSrc};
 use crate::term::{Bound, TermId};
 use crate::value::Truth;
 use crate::value::guard::{Comparison, Guard, Literal, Terms};
@@ -98,7 +98,9 @@ impl Cta<'_> {
             Ok(hammock) => hammock,
             Err(why @ (NoHammock::Apart | NoHammock::Effect(_) | NoHammock::Long)) => {
                 let why = self.context.why_not(why);
-                return Err(self.values.terms.decided_by_input(warp, symbolic, inst, pc, guard, Some(why)));
+                let terms = &self.values.terms;
+                let stop = terms.decided_by_input(warp, symbolic, inst, pc, guard, Some(why));
+                return Err(terms.fork(stop, (warp, symbolic.first()), guard));
             }
         };
         if self.values.is_too_deep() {
@@ -221,19 +223,14 @@ impl Cta<'_> {
                     if mask.is_empty() {
                         return Ok(Ok(()));
                     }
-                } else if !active.is_empty() {
+                } else if !active.is_empty() && !self.exchange_under_guard(warp, active, inst, pc)? {
                     self.values.terms.under_guards().settle_address(warp, active, &inst.op, branch);
                     if let Err(why) = self.context.may_happen(&inst.op) {
                         let why = format!("in one of its arms, {why}{}", self.context.where_is(pc));
                         let DecidedByInput { inst, pc, guard, conditions: _ } = *branch;
-                        return Err(self.values.terms.decided_by_input(
-                            warp,
-                            mask,
-                            inst,
-                            pc,
-                            guard,
-                            Some(why),
-                        ));
+                        let terms = &self.values.terms;
+                        let stop = terms.decided_by_input(warp, mask, inst, pc, guard, Some(why));
+                        return Err(terms.fork(stop, (warp, active.first()), guard));
                     }
                     self.execute(warp, active, inst, pc)?;
                 }
@@ -245,13 +242,9 @@ impl Cta<'_> {
                 continue;
             };
             let (mut taken, mut symbolic) = self.values.terms.guard_lanes(warp, mask, pc, guard)?;
-            if !symbolic.is_empty() {
-                let conditions = self.values.terms.conditions(warp, symbolic, guard, pc);
-                let [never_taken, never_passed] =
-                    [true, false].map(|holds| self.values.never(&conditions, holds));
-                taken |= never_passed & !never_taken;
-                symbolic &= !(never_taken | never_passed);
-            }
+            let (holds, fails) = self.values.decided(warp, symbolic, pc, guard);
+            taken |= holds;
+            symbolic &= !(holds | fails);
             let passed = mask & !taken & !symbolic;
             let mut parts = Vec::with_capacity(3);
             if !symbolic.is_empty() {
@@ -285,6 +278,27 @@ impl Cta<'_> {
         Ok(Ok(()))
     }
 
+    /// Executes an operation by which lanes exchange values, where all of them do so under one guard, and nothing is
+    /// ordered by it; returns whether it did.
+    fn exchange_under_guard(
+        &mut self,
+        warp: &mut Warp,
+        active: LaneMask,
+        inst: &Inst,
+        pc: InstId,
+    ) -> Result<bool, Stop> {
+        let Effect::Collective(members @ Members::Mask(_)) = inst.op.effect() else { return Ok(false) };
+        let guards = &self.values.terms.guards;
+        let guard = guards.of(active.first());
+        let are_alike = active.iter().all(|lane| guards.of(lane) == guard);
+        let orders =
+            self.context.options.rules.warp_collectives_order_memory || !self.sync.mbarriers.is_empty();
+        if !are_alike || orders || self.class.is_some() {
+            return Ok(false);
+        }
+        Ok(self.try_collective(warp, active, inst, pc, members)? == active)
+    }
+
     pub(super) fn hammock(&mut self, pc: InstId) -> Result<Arc<Hammock>, NoHammock> {
         if let Some(known) = self.hammocks.get(&pc) {
             return Ok(known.clone());
@@ -301,6 +315,22 @@ impl Cta<'_> {
 }
 
 impl Values<'_> {
+    /// The lanes for which what else holds where they execute decides a condition: it holds, or it does not.
+    pub(super) fn decided(
+        &mut self,
+        warp: &Warp,
+        symbolic: LaneMask,
+        pc: InstId,
+        guard: PredSrc,
+    ) -> (LaneMask, LaneMask) {
+        if symbolic.is_empty() {
+            return (LaneMask::NONE, LaneMask::NONE);
+        }
+        let conditions = self.terms.conditions(warp, symbolic, guard, pc);
+        let [never_taken, never_passed] = [true, false].map(|holds| self.never(&conditions, holds));
+        (never_passed & !never_taken, never_taken)
+    }
+
     /// Lanes of which no input fulfils the conditions, or their negations.
     fn never(&mut self, conditions: &[(Lane, Truth)], holds: bool) -> LaneMask {
         let mut never = LaneMask::NONE;
@@ -308,7 +338,9 @@ impl Values<'_> {
             let Truth::Condition(condition) = *truth else { continue };
             // What may hold for one element of an input may hold for any other, where nothing else is known.
             let comparison = match self.terms.guards.of(*lane) {
-                Guard::ALWAYS => Comparison::of(&self.terms.store, Literal { condition, holds }),
+                Guard::ALWAYS if !self.terms.guards.have_premises() => {
+                    Comparison::of(&self.terms.store, Literal { condition, holds })
+                }
                 _ => None,
             };
             if comparison.is_some_and(|own| self.terms.guards.is_known_to_hold(own)) {

@@ -16,6 +16,7 @@ pub(crate) mod wait;
 
 use crate::machine::exec::arithmetic::convert;
 use crate::machine::exec::arithmetic::ieee;
+use crate::value::Truth;
 use crate::value::float_inst;
 
 use super::cta::{Cta, Guarded};
@@ -292,7 +293,18 @@ impl Cta<'_> {
         if warp.predicates[guard.pred.index()].asked().meets(mask) {
             return self.guarded_by_answers(warp, mask, inst, pc, guard);
         }
-        let (holds, symbolic) = self.values.terms.guard_lanes(warp, mask, pc, guard)?;
+        let (mut holds, mut symbolic) = self.values.terms.guard_lanes(warp, mask, pc, guard)?;
+        if self.values.terms.guards.have_premises() {
+            let (hold, fail) = self.values.decided(warp, symbolic, pc, guard);
+            // Known from here on, so that a loop that goes on by it is seen to repeat itself.
+            let is_known = !self.values.terms.guards.are_narrow();
+            for lane in if is_known { hold | fail } else { LaneMask::NONE } {
+                let truth = Truth::Known(hold.contains(lane) != guard.negated);
+                warp.predicate_mut(guard.pred).set(lane, truth);
+            }
+            holds |= hold;
+            symbolic &= !(hold | fail);
+        }
         if symbolic.is_empty() {
             return Ok(Guarded::Lanes(holds));
         }

@@ -3,14 +3,11 @@
 
 use super::terms::UnderGuards;
 use crate::term::{TermId, View};
-use crate::value::assignments::{Assignment, Assignments};
+use crate::value::assignments::{Assignment, Assignments, MAX_VALUES};
 use crate::value::guard::{Guard, Literal};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use std::sync::Arc;
-
-/// The largest number of values of an integer for which it is tried whether a guard holds.
-pub(crate) const MAX_VALUES: usize = 64;
 
 /// The largest number of assignments to all integers together.
 pub(super) const MAX_ASSIGNMENTS: usize = 1024;

@@ -14,6 +14,7 @@ pub(crate) mod guard_bounds;
 pub(crate) mod lockstep;
 pub(crate) mod matrix_terms;
 pub(crate) mod possible;
+pub(crate) mod premises;
 pub(crate) mod product_plan;
 pub(crate) mod run_error;
 pub(crate) mod schedule;

@@ -26,6 +26,8 @@ pub struct Possible {
     pub store: Store,
     /// The condition in words.
     pub told: String,
+    /// Another fault of the kernel: the one to tell if it is certain and this one is not.
+    pub instead: Option<Box<Possible>>,
 }
 
 /// The conjunctions of literals of which one must hold.
@@ -39,24 +41,43 @@ pub(crate) struct InCases {
     told: String,
     /// The store of the literals, once the run has ended.
     pub(crate) store: Store,
+    /// See [`Possible::instead`].
+    pub(crate) instead: Option<Box<InCases>>,
 }
 
 impl InCases {
     pub(crate) fn new(fault: Fault, cases: Cases, told: String) -> InCases {
-        InCases { fault, cases, told, store: Store::new() }
+        InCases { fault, cases, told, store: Store::new(), instead: None }
+    }
+
+    /// The same in a run that is about the inputs that fulfil these literals.
+    pub(crate) fn under(mut self, premises: &[Literal]) -> InCases {
+        self.cases.iter_mut().for_each(|case| case.extend_from_slice(premises));
+        debug_assert!(self.instead.is_none(), "a fault of one run");
+        self
+    }
+
+    /// Adds another fault, which is told if this one is not certain.
+    pub(crate) fn append(&mut self, other: InCases) {
+        let mut last = &mut self.instead;
+        while let Some(instead) = last {
+            last = &mut instead.instead;
+        }
+        *last = Some(Box::new(other));
     }
 
     /// The fault with its condition as a term.
     pub(crate) fn possible(self) -> Possible {
         let nowhere = InstId(u32::MAX);
-        let InCases { fault, cases, told, mut store } = self;
+        let InCases { fault, cases, told, mut store, instead } = self;
         let mut when: Option<TermId> = None;
         for case in &cases {
             let literals: Vec<TermId> = case.iter().map(|literal| literal.term(&mut store)).collect();
             let Some(all) = all_of(literals, &mut store) else { continue };
             when = Some(when.map_or(all, |any| store.apply(TermOp::Or, &[any, all], nowhere)));
         }
-        Possible { fault, when, store, told }
+        let instead = instead.map(|instead| Box::new(instead.possible()));
+        Possible { fault, when, store, told, instead }
     }
 }
 

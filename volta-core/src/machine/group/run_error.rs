@@ -72,6 +72,7 @@ impl RunError {
             Stop::NeedVectorClocks => {
                 RunError::Defect("the exact race detector asked for an exact race detector".into())
             }
+            Stop::Fork(fork) => RunError::Fault(Box::new(fork.fault), Vec::new()),
             Stop::Apart(_) => RunError::Defect("a CTA that runs alone was to stand for others".into()),
         }
     }

@@ -2,6 +2,7 @@
 
 use super::endless::Endless;
 use super::possible::InCases;
+use super::premises::Fork;
 use crate::base::budget::Exhausted;
 use crate::launch::bind_error::BindError;
 use crate::program::InstId;
@@ -24,11 +25,29 @@ pub(crate) enum Stop {
     Doubtful,
     /// The epoch race detector does not suffice for this CTA.
     NeedVectorClocks,
+    /// A condition on inputs decides who meets others: it can be followed only in runs of their own.
+    Fork(Box<Fork>),
     /// What the CTA does may not be the same in the others for which it runs, from this instruction on.
     Apart(Option<InstId>),
 }
 
 impl Stop {
+    /// The same for a run that is the only one.
+    pub(crate) fn alone(self) -> Stop {
+        match self {
+            Stop::Fork(fork) => Stop::Fault(Box::new(fork.fault)),
+            stop @ (Stop::Fault(_)
+            | Stop::Possible(_)
+            | Stop::Exhausted(_)
+            | Stop::Missing(_)
+            | Stop::Endless(_)
+            | Stop::Defect(_)
+            | Stop::Doubtful
+            | Stop::NeedVectorClocks
+            | Stop::Apart(_)) => stop,
+        }
+    }
+
     /// The fault, with what happened at mbarriers.
     pub(crate) fn with_phases(mut self, phases: Vec<BarrierPhases>) -> Stop {
         if let Stop::Fault(fault) = &mut self {

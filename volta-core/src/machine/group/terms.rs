@@ -502,7 +502,7 @@ impl ValueTerms<'_> {
     }
 
     /// Literals in words.
-    fn in_words(&self, literals: &[Literal]) -> String {
+    pub(super) fn in_words(&self, literals: &[Literal]) -> String {
         let words = |literal: &Literal| {
             let condition = self.describe(literal.condition);
             if literal.holds { condition } else { format!("not {condition}") }
@@ -525,7 +525,7 @@ impl ValueTerms<'_> {
 }
 
 /// Whether a fault is one of the kernel, rather than something that Volta cannot do.
-fn is_of_the_kernel(kind: FaultKind) -> bool {
+pub(super) fn is_of_the_kernel(kind: FaultKind) -> bool {
     match kind {
         FaultKind::InputDependentControl
         | FaultKind::Unsupported

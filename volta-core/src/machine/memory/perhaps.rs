@@ -69,6 +69,19 @@ pub(crate) struct Accessed {
     besides: Arc<[Literal]>,
 }
 
+impl Accessed {
+    /// The same access, with its conditions in terms of another store.
+    pub(crate) fn imported(&self, to: &mut Store, from: &Store, known: &mut Imported) -> Accessed {
+        let when = to.import(from, self.when, known);
+        let besides = self.besides.iter().map(|literal| {
+            let condition = to.import(from, literal.condition, known);
+            Literal { condition, ..*literal }
+        });
+        let besides = besides.collect();
+        Accessed { when, values: self.values.clone(), besides, ..*self }
+    }
+}
+
 impl PerhapsOfCta {
     /// Notes an access.
     pub(crate) fn note(&mut self, place: Place, access: Perhaps) {

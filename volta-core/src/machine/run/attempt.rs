@@ -15,6 +15,7 @@ use crate::launch::tensor::ElementAt;
 use crate::machine::cta::Cta;
 use crate::machine::cta::work::Beside;
 use crate::machine::group::possible::{InCases, undefined_cases};
+use crate::machine::group::premises::Premises;
 use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::ValueTerms;
 use crate::machine::group::values::Values;
@@ -24,11 +25,12 @@ use crate::machine::sync::tickets::Tickets;
 use crate::program::{InstId, WORKSPACE};
 use crate::term::{Nearest, Store, TermId, depends_on};
 use crate::value::constants::KnownFloats;
-use crate::value::guard::{Guard, Terms};
+use crate::value::guard::{Guard, Literal, Terms};
 use crate::value::int_terms::IntTerms;
 use crate::value::{Origin, SymKind, Value};
 use crate::verdict::{Fault, FaultKind, Site};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// This error with the library function that is nearest to the term.
 pub(super) fn unexplained(launch: &Launch<'_>, store: &Store, term: TermId) -> String {
@@ -43,8 +45,20 @@ pub(super) fn unexplained(launch: &Launch<'_>, store: &Store, term: TermId) -> S
     )
 }
 
-/// Runs a CTA. `tickets` are those to draw, and then those that were drawn.
+/// Runs a CTA, for the inputs that its run is about. `tickets` are those to draw, and then those that were drawn.
 pub(crate) fn attempt<'l>(
+    launch: &'l Launch<'l>,
+    options: &'l Options,
+    linear: u64,
+    mode: Mode,
+    (beside, run): (Beside<'l>, &mut CtaRun),
+    tickets: &mut Tickets,
+) -> Result<Ran, Stop> {
+    let premises = Arc::clone(&run.premises);
+    executed(launch, options, linear, mode, (beside, run), tickets).map_err(|stop| premises.of_run(stop))
+}
+
+fn executed<'l>(
     launch: &'l Launch<'l>,
     options: &'l Options,
     linear: u64,
@@ -54,6 +68,8 @@ pub(crate) fn attempt<'l>(
 ) -> Result<Ran, Stop> {
     let mut cta = Cta::new(launch, options, linear, mode)?;
     cta.work.beside = beside;
+    cta.values.suppose(&run.premises);
+    let premises: Vec<Literal> = cta.values.terms.guards.premises().collect();
     cta.class = run.class.take();
     cta.sync.tickets = std::mem::take(tickets);
     let done = cta.run().and_then(|()| cta.check_budgets());
@@ -64,7 +80,7 @@ pub(crate) fn attempt<'l>(
     *tickets = std::mem::take(&mut cta.sync.tickets);
     if let Err(Stop::Possible(mut possible)) = done {
         possible.store = std::mem::take(&mut cta.values.terms.store);
-        return Err(Stop::Possible(possible));
+        return Err(Stop::Possible(Box::new(possible.under(&premises))));
     }
     done?;
     let Cta { values, sync, memory, work, unwritten, patterns, overlap, .. } = cta;
@@ -128,12 +144,13 @@ pub(crate) fn attempt<'l>(
                 Detector::VectorClock(exact) => {
                     sites_of(launch, linear, cell, (exact, &unwritten, &packed), wrong.3)
                 }
-                Detector::Epoch(_) => found_again(launch, options, linear, cell, wrong.3),
+                Detector::Epoch(_) => found_again(launch, options, (linear, &run.premises), cell, wrong.3),
             };
             let origin = wrong.3;
             let fault = output_fault(launch, at, wrong, sites);
             if let Some(partly) = origin.and_then(Origin::number) {
-                let mut possible = InCases::new(fault, undefined_cases(&packed, partly), String::new());
+                let cases = undefined_cases(&packed, partly);
+                let mut possible = InCases::new(fault, cases, String::new()).under(&premises);
                 possible.store = store;
                 if !is_in_part {
                     return Err(Stop::Possible(Box::new(possible)));
@@ -203,6 +220,7 @@ pub(crate) fn attempt<'l>(
         written_variables,
         counts,
         exact: matches!(mode, Mode::VectorClocks | Mode::Counting),
+        premises: vec![Arc::clone(&run.premises)],
         patterns,
         overlap,
         others: Others::default(),
@@ -239,11 +257,12 @@ pub(crate) fn is_unexplained(value: Value, store: &Store) -> bool {
 pub(super) fn found_again(
     launch: &Launch<'_>,
     options: &Options,
-    linear: u64,
+    (linear, premises): (u64, &Premises),
     cell: (u32, u64),
     origin: Option<Origin>,
 ) -> Vec<Site> {
     let Ok(mut cta) = Cta::new(launch, options, linear, Mode::VectorClocks) else { return Vec::new() };
+    cta.values.suppose(premises);
     if cta.run().is_err() {
         return Vec::new();
     }

@@ -691,7 +691,13 @@ fn possible(fault: Fault, when: Option<TermId>, store: Store) -> RunError {
     let fault = Box::new(fault);
     match when {
         None => RunError::Fault(fault, Vec::new()),
-        when => RunError::Possible(Box::new(Possible { fault: *fault, when, store, told: String::new() })),
+        when => RunError::Possible(Box::new(Possible {
+            fault: *fault,
+            when,
+            store,
+            told: String::new(),
+            instead: None,
+        })),
     }
 }
 

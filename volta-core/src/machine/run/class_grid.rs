@@ -233,6 +233,7 @@ pub(crate) fn is_alone(ran: &Ran) -> bool {
         exact: _,
         patterns,
         overlap,
+        premises: _,
         others,
     } = ran;
     contributions.is_empty()

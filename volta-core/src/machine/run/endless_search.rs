@@ -101,9 +101,10 @@ impl Accesses<'_, '_> {
             warp.local.hash(&mut hasher);
         }
         self.memory.hash_contents(&mut hasher);
-        // A state is not the same if it contains newly created values.
-        (self.values.terms.store.len(), self.values.terms.packed.bytes(), self.values.fragments.bytes())
-            .hash(&mut hasher);
+        // A state is not the same if it contains newly created values; conditions that premises decide are in none.
+        let terms = &self.values.terms;
+        let made = if terms.guards.have_premises() { 0 } else { terms.store.len() };
+        (made, self.values.terms.packed.bytes(), self.values.fragments.bytes()).hash(&mut hasher);
         hasher.finish()
     }
 }

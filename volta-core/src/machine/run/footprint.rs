@@ -12,7 +12,9 @@ use crate::launch::Launch;
 use crate::launch::objects::PAGE;
 use crate::launch::tensor::ElementAt;
 use crate::machine::cta::Cta;
+use crate::machine::group::context::Context;
 use crate::machine::group::possible::Possible;
+use crate::machine::group::premises::Premises;
 use crate::machine::group::run_error::RunError;
 use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::ValueTerms;
@@ -31,6 +33,7 @@ use crate::verdict::{Fault, FaultKind, Site};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What the CTAs merged so far read, wrote and updated.
 #[derive(Default)]
@@ -42,6 +45,8 @@ pub(crate) struct Merged {
     sums: usize,
     /// Accesses that happen for some inputs only.
     perhaps: PerhapsOfAll,
+    /// What each run of a CTA was about, if it ran several times.
+    premises: PremisesOfAll,
 }
 
 /// A location that CTAs updated atomically; if several did, then all with one kind of update.
@@ -85,6 +90,9 @@ impl Merged {
         if launch.clusters.len() == 1 {
             return Ok(());
         }
+        if ran.premises.len() > 1 {
+            self.premises.insert(cta, ran.premises.clone());
+        }
         let output = |tensor: u32| launch.is_left(&launch.tensors[tensor as usize]).then_some(store);
         let mut meeting = self.perhaps.add(
             cta,
@@ -104,7 +112,8 @@ impl Merged {
             meeting = meeting.or_else(|| self.perhaps.met(cta, *place, accessed));
         }
         if let Some(Meeting { other, place: (tensor, cell), bytes }) = meeting {
-            let fault = race_between_ctas(launch, options, (other, cta), tensor, cell, bytes, false);
+            let fault =
+                race_between_ctas(launch, options, (&self.premises, other, cta), tensor, cell, bytes, false);
             return Err(RunError::from_stop(fault));
         }
         for ((tensor, number), page) in &ran.pages {
@@ -139,7 +148,7 @@ impl Merged {
                     let cell = number * PAGE as u64 + slot as u64;
                     let all_met = after_write | after_read | after_update;
                     let uncached = (merged.uncached[slot] | page.uncached[slot]) & all_met != 0;
-                    let ctas = (u64::from(other), cta);
+                    let ctas = (&self.premises, u64::from(other), cta);
                     let fault = race_between_ctas(launch, options, ctas, *tensor, cell, bytes, uncached);
                     return Err(RunError::from_stop(fault));
                 }
@@ -187,7 +196,7 @@ impl Merged {
                 if start < end && !goes_well {
                     let bytes =
                         (start..end.min(start / 4 * 4 + 4)).fold(0, |bytes, at| bytes | 1 << (at % 4));
-                    let ctas = (location.cta, cta);
+                    let ctas = (&self.premises, location.cta, cta);
                     let fault = race_between_ctas(launch, options, ctas, tensor, start / 4, bytes, false);
                     return Err(RunError::from_stop(fault));
                 }
@@ -471,7 +480,7 @@ impl Surely for SurelyOfAll<'_> {
 const WIDEST: u64 = 8;
 
 /// A contribution, imported as a value of another store.
-fn imported(to: &mut Store, from: &Store, value: Value, known: &mut Imported) -> Value {
+pub(super) fn imported(to: &mut Store, from: &Store, value: Value, known: &mut Imported) -> Value {
     let Value::Sym(sym) = value else { return value };
     match sym.kind() {
         SymKind::Real(format, term) => Value::Sym(Sym::real(format, to.import(from, term, known))),
@@ -491,33 +500,71 @@ fn imported(to: &mut Store, from: &Store, value: Value, known: &mut Imported) ->
     }
 }
 
+/// By CTA, what each of its runs was about, for those that ran several times.
+type PremisesOfAll = FxHashMap<u64, Vec<Arc<Premises>>>;
+
 #[cold]
 fn race_between_ctas(
     launch: &Launch<'_>,
     options: &Options,
-    (first, second): (u64, u64),
+    (premises, first, second): (&PremisesOfAll, u64, u64),
     tensor: u32,
     cell: u64,
     bytes: u8,
     uncached: bool,
 ) -> Stop {
-    let object = launch.objects.of_tensor(tensor).unwrap_or_default();
-    let mut runs = Vec::new();
-    for cta in [first, second] {
-        let mut run = match Cta::new(launch, options, cta, Mode::VectorClocks) {
-            Ok(run) => run,
-            Err(exhausted) => return Stop::Exhausted(exhausted),
-        };
-        match run.run() {
-            Err(stop @ Stop::Fault(_)) => return stop,
-            Err(Stop::Possible(mut possible)) => {
-                possible.store = run.values.terms.store;
-                return Stop::Possible(possible);
-            }
-            Ok(()) | Err(_) => runs.push(run),
+    let none = [Arc::default()];
+    let [ones, others] = [first, second].map(|cta| premises.get(&cta).map_or(&none[..], Vec::as_slice));
+    let pairs = ones.iter().flat_map(|one| others.iter().map(move |other| [(first, one), (second, other)]));
+    for runs in pairs {
+        if let Some(stop) = race_between_runs(launch, options, runs, (tensor, cell, bytes), uncached) {
+            return stop;
         }
     }
-    let [one, other] = &mut runs[..] else { return Stop::Defect("two CTAs run again") };
+    // Updates that do not commute, but for which different inputs decide.
+    let object = launch.objects.of_tensor(tensor).unwrap_or_default();
+    let place = Context { launch, options, linear: first }.spell(launch.objects.get(object), cell * 4, 4);
+    let message = format!(
+        "CTAs {first} and {second} update {place} by different operations, each for inputs for which the other does not"
+    );
+    Stop::Fault(Box::new(Fault::new(
+        launch.which,
+        FaultKind::Unsupported,
+        "Y7",
+        message,
+        Vec::new(),
+        Some("let all of them update it by one operation, or in launches of their own".into()),
+    )))
+}
+
+/// The race of two CTAs, each run for the inputs that fulfil its premises; `None` if they exclude one another.
+fn race_between_runs(
+    launch: &Launch<'_>,
+    options: &Options,
+    runs: [(u64, &Arc<Premises>); 2],
+    (tensor, cell, bytes): (u32, u64, u8),
+    uncached: bool,
+) -> Option<Stop> {
+    let object = launch.objects.of_tensor(tensor).unwrap_or_default();
+    let [(first, _), (second, _)] = runs;
+    let mut executed = Vec::new();
+    for (cta, premises) in runs {
+        let mut run = match Cta::new(launch, options, cta, Mode::VectorClocks) {
+            Ok(run) => run,
+            Err(exhausted) => return Some(Stop::Exhausted(exhausted)),
+        };
+        run.values.suppose(premises);
+        match run.run() {
+            Err(stop @ Stop::Fault(_)) => return Some(premises.of_run(stop)),
+            Err(Stop::Possible(mut possible)) => {
+                let premises: Vec<Literal> = run.values.terms.guards.premises().collect();
+                possible.store = run.values.terms.store;
+                return Some(Stop::Possible(Box::new(possible.under(&premises))));
+            }
+            Ok(()) | Err(_) => executed.push(run),
+        }
+    }
+    let [one, other] = &mut executed[..] else { return Some(Stop::Defect("two CTAs run again")) };
     let accesses = |run: &Cta<'_>| -> Vec<(Access, bool)> {
         let Detector::VectorClock(exact) = &run.sync.order else { return Vec::new() };
         let (writes, reads) = exact.history(object, cell);
@@ -534,21 +581,9 @@ fn race_between_ctas(
         !exclude_one_another([&mut *one, &mut *other], guards, &mut known)
     });
     let is_narrow = |(access, _): &(Access, bool)| access.guard != Guard::ALWAYS;
-    if conflict.is_none() && ones.iter().chain(&others).any(is_narrow) {
-        // Updates that do not commute, but for which different inputs decide.
-        let place = one.context.spell(launch.objects.get(object), cell * 4, 4);
-        let message = format!(
-            "CTAs {first} and {second} update {place} by different operations, each for inputs for which the other \
-             does not"
-        );
-        return Stop::Fault(Box::new(Fault::new(
-            launch.which,
-            FaultKind::Unsupported,
-            "Y7",
-            message,
-            Vec::new(),
-            Some("let all of them update it by one operation, or in launches of their own".into()),
-        )));
+    let has_premises = [&*one, &*other].iter().any(|run| run.values.terms.guards.have_premises());
+    if conflict.is_none() && (has_premises || ones.iter().chain(&others).any(is_narrow)) {
+        return None;
     }
     let guards = conflict.map(|(pair, _)| pair.map(|(access, _)| access.guard));
     let (mut sites, mut names) = (Vec::new(), Vec::new());
@@ -569,12 +604,12 @@ fn race_between_ctas(
     if kind == FaultKind::Nondeterministic {
         let message = format!("{message}: what it holds depends on the schedule");
         let fault = Fault::new(launch.which, kind, "Y7", message, sites, None);
-        return of_two_ctas(fault, guards, [one, other]);
+        return Some(of_two_ctas(fault, guards, [one, other]));
     }
     let rule = if uncached { "M4" } else { "Y1" };
     let help = "let each CTA write its own elements, or combine them in a second launch".to_owned();
     let fault = Fault::new(launch.which, FaultKind::Race, rule, message, sites, Some(help));
-    of_two_ctas(fault, guards, [one, other])
+    Some(of_two_ctas(fault, guards, [one, other]))
 }
 
 /// Whether no input fulfils both of two guards of two CTAs, as far as their literals show; `known` are copies of terms of
@@ -584,10 +619,10 @@ fn exclude_one_another(
     [first, second]: [Guard; 2],
     known: &mut Imported,
 ) -> bool {
-    if [first, second].contains(&Guard::ALWAYS) {
+    let mut literals = other.values.terms.guards.conditions(second);
+    if literals.is_empty() || one.values.terms.guards.conditions(first).is_empty() {
         return false;
     }
-    let mut literals = other.values.terms.guards.conditions(second);
     literals.reverse();
     for literal in &mut literals {
         literal.condition =
@@ -602,9 +637,9 @@ fn exclude_one_another(
 /// A fault of accesses of two CTAs, each under its guard.
 fn of_two_ctas(fault: Fault, guards: Option<[Guard; 2]>, [one, other]: [&mut Cta<'_>; 2]) -> Stop {
     let Some([first, second]) = guards else { return Stop::Fault(Box::new(fault)) };
-    let mut literals = one.values.terms.guards.literals(first).to_vec();
+    let mut literals = one.values.terms.guards.all_literals(first);
     let mut known = Imported::default();
-    for Literal { condition, holds } in other.values.terms.guards.literals(second) {
+    for Literal { condition, holds } in other.values.terms.guards.all_literals(second) {
         let condition = one.values.terms.store.import(&other.values.terms.store, condition, &mut known);
         literals.push(Literal { condition, holds });
     }

@@ -3,6 +3,7 @@
 
 use super::attempt::attempt;
 use super::bags::BagsOfAll;
+use super::cases::run_in_cases;
 use super::class_grid::run_by_classes;
 use super::execution::Execution;
 use super::footprint::Merged;
@@ -17,6 +18,7 @@ use crate::case::{Options, Schedule};
 use crate::launch::{Clusters, Launch, Outputs};
 use crate::machine::cta::work::Beside;
 use crate::machine::group::assumptions::Relied;
+use crate::machine::group::premises::Premises;
 use crate::machine::group::run_error::RunError;
 use crate::machine::group::stop::Stop;
 use crate::machine::memory::overlap::Overlap;
@@ -26,6 +28,7 @@ use crate::value::Origin;
 use crate::verdict::FaultKind;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 impl Outputs {
     /// Whether an output with this error is left out of the result.
@@ -141,15 +144,26 @@ pub(super) fn run_launch(
 }
 
 fn run_cta(launch: &Launch<'_>, options: &Options, cta: u64, beside: Beside<'_>) -> CtaRun {
-    if launch.has_tickets {
-        let run = run_in_orders(launch, options, cta, beside);
-        options.budgets.watch.advance(1);
-        if let Some((pool, number)) = beside.pool {
-            pool.leave(number, run.taken.held.total());
-        }
-        return run;
+    let run = if launch.has_tickets {
+        run_in_orders(launch, options, cta, beside)
+    } else {
+        run_in_cases(launch, options, cta, beside)
+    };
+    if let Some((pool, number)) = beside.pool {
+        pool.leave(number, run.taken.held.total());
     }
-    let mut run = CtaRun::new();
+    options.budgets.watch.advance(1);
+    run
+}
+
+/// Runs a CTA as simply as its accesses and its waits allow, for the inputs that fulfil some premises.
+pub(super) fn run_about(
+    launch: &Launch<'_>,
+    options: &Options,
+    (cta, premises): (u64, &Arc<Premises>),
+    beside: Beside<'_>,
+) -> CtaRun {
+    let mut run = CtaRun::about(Arc::clone(premises));
     let attempt_as = |run: &mut CtaRun, mode| {
         run.done = attempt(launch, options, cta, mode, (beside, run), &mut Tickets::default())
     };
@@ -164,18 +178,20 @@ fn run_cta(launch: &Launch<'_>, options: &Options, cta: u64, beside: Beside<'_>)
         attempt_as(&mut run, Mode::VectorClocks);
     }
     if let Err(Stop::Possible(_)) = run.done {
-        let mut other = CtaRun::new();
-        let tickets = &mut Tickets::default();
-        let done = attempt(launch, options, cta, Mode::Counting, (beside, &mut other), tickets);
-        if done.is_ok() {
-            run = CtaRun { done, ..other };
+        let mut other = CtaRun::about(Arc::clone(premises));
+        attempt_as(&mut other, Mode::Counting);
+        match (&mut run.done, other.done) {
+            (_, done @ Ok(_)) => run = CtaRun { done, ..other },
+            // What may happen there is not only thought possible because conditions are not understood.
+            (Err(Stop::Possible(first)), Err(Stop::Possible(instead))) => first.instead = Some(instead),
+            (_, Err(_)) => {}
         }
     }
     if is_fault(&run.done, FaultKind::Uninitialised) && options.schedule == Schedule::InOrder {
         // A later warp may write what is read. Where the value is needed at once, that write is not executed any more;
         // with the last warp first, it comes before, and the two race.
         let options = Options { schedule: Schedule::Reversed, ..options.clone() };
-        let mut other = CtaRun::new();
+        let mut other = CtaRun::about(Arc::clone(premises));
         let tickets = &mut Tickets::default();
         let done = attempt(launch, &options, cta, Mode::VectorClocks, (beside, &mut other), tickets);
         if is_fault(&done, FaultKind::Race) {
@@ -183,10 +199,6 @@ fn run_cta(launch: &Launch<'_>, options: &Options, cta: u64, beside: Beside<'_>)
             run.relied.merge(other.relied);
         }
     }
-    if let Some((pool, number)) = beside.pool {
-        pool.leave(number, run.taken.held.total());
-    }
-    options.budgets.watch.advance(1);
     run
 }
 

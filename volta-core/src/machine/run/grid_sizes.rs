@@ -223,6 +223,7 @@ fn not_followed(launch: &Launch<'_>, stop: Stop) -> NotFollowed {
             NotFollowed::Here(place.map(Box::new), "what it does cannot be told for other sizes".into())
         }
         Stop::Fault(fault) => NotFollowed::Stopped(fault.message),
+        Stop::Fork(fork) => NotFollowed::Stopped(fork.fault.message),
         Stop::Possible(possible) => NotFollowed::Stopped(possible.possible().fault.message.clone()),
         Stop::Exhausted(exhausted) => NotFollowed::Exhausted(exhausted),
         Stop::Missing(error) => NotFollowed::Stopped(error.message),

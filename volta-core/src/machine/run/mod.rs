@@ -5,6 +5,7 @@
 
 pub(crate) mod attempt;
 pub(crate) mod bags;
+pub(crate) mod cases;
 pub(crate) mod class_grid;
 pub(crate) mod class_run;
 pub(crate) mod classes;

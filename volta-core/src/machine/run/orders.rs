@@ -193,7 +193,7 @@ impl<'l> Orders<'l, 'l> {
             self.run.taken.held = run.taken.held;
         }
         self.run.relied.merge(std::mem::take(&mut run.relied));
-        (done, tickets)
+        (done.map_err(Stop::alone), tickets)
     }
 
     fn fault(&self, kind: FaultKind, rule: &'static str, message: String) -> Stop {

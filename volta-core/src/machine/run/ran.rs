@@ -6,6 +6,7 @@ use crate::machine::cta::work::{Counts, Taken};
 use crate::machine::cta_class::ClassRun;
 use crate::machine::group::assumptions::Relied;
 use crate::machine::group::possible::Possible;
+use crate::machine::group::premises::Premises;
 use crate::machine::group::stop::Stop;
 use crate::machine::memory::access_pattern::AccessPatterns;
 use crate::machine::memory::contents::{Contribution, Page, Placed};
@@ -35,6 +36,8 @@ pub(crate) struct Ran {
     pub(super) written_variables: BTreeSet<u32>,
     pub(crate) counts: Counts,
     pub(crate) exact: bool,
+    /// What each of its runs was about: one run without premises, or several that are about all inputs together.
+    pub(crate) premises: Vec<Arc<Premises>>,
     pub(crate) patterns: Option<Box<AccessPatterns>>,
     pub(crate) overlap: Option<Box<OverlapOfCta>>,
     /// What other orders of atomic operations left.
@@ -54,6 +57,8 @@ pub(crate) struct CtaRun {
     pub(crate) done: Result<Ran, Stop>,
     pub(crate) taken: Taken,
     pub(crate) relied: Relied,
+    /// What the run is about.
+    pub(crate) premises: Arc<Premises>,
     /// The object in which threads race, if it ended with a race.
     pub(crate) raced: Option<u32>,
     /// The CTAs for which it runs, if it is not the only one.
@@ -61,9 +66,15 @@ pub(crate) struct CtaRun {
 }
 
 impl CtaRun {
-    /// One that has not begun.
+    /// One for all inputs that has not begun.
     pub(crate) fn new() -> CtaRun {
+        CtaRun::about(Arc::default())
+    }
+
+    /// One for the inputs that fulfil some premises that has not begun.
+    pub(super) fn about(premises: Arc<Premises>) -> CtaRun {
         CtaRun {
+            premises,
             done: Err(Stop::NeedVectorClocks),
             taken: Taken::default(),
             relied: Relied::default(),

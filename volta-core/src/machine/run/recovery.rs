@@ -95,6 +95,7 @@ fn of_cta(
                     | Stop::Endless(_)
                     | Stop::Defect(_)
                     | Stop::NeedVectorClocks
+                    | Stop::Fork(_)
                     | Stop::Apart(_) => {}
                 }
                 survey

@@ -8,7 +8,7 @@ use crate::launch::objects::{locate, owned, pretty_name};
 use crate::machine::cta::Cta;
 use crate::machine::cta::accesses::Copied;
 use crate::machine::group::context::Context;
-use crate::machine::group::enumeration::MAX_VALUES;
+
 use crate::machine::group::guard_bounds::modulus;
 use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::{UnderGuards, ValueTerms};
@@ -16,12 +16,14 @@ use crate::machine::group::values::Values;
 use crate::machine::group::warp::Warp;
 use crate::program::{Address, Async, Inst, InstId, Op, RegId, Space, Src};
 use crate::term::{Congruence, Range, TermId, TermKind, TermOp, View};
-use crate::value::guard::{Guard, Literal, Terms};
+use crate::value::assignments::{Assignment, MAX_VALUES};
+use crate::value::guard::{Guard, Literal, Terms, all_of};
 use crate::value::indexed::{Indexed, MAX_STEPS, indexed};
 use crate::value::int_terms::whole;
 use crate::value::packed::low_bytes;
 use crate::value::{Sym, SymKind, Truth, Value};
 use crate::verdict::{Fault, FaultKind};
+use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
 /// The largest number of addresses that one lane may choose from.
@@ -239,9 +241,12 @@ impl Cta<'_> {
                 let mut loaded: Option<Vec<Value>> = None;
                 self.work.counts.warp_instructions += addresses.len() as u64;
                 self.check_budgets()?;
+                let mut by_integers = self.values.terms.under_guards().by_integers(lane, *index, access.pc);
                 for (value, address) in addresses.iter().rev() {
                     let number = whole(&mut self.values.terms.store, (*value).into());
-                    let is_this = self.values.terms.store.apply(TermOp::Equal, &[*index, number], access.pc);
+                    let is_this = by_integers.remove(value).unwrap_or_else(|| {
+                        self.values.terms.store.apply(TermOp::Equal, &[*index, number], access.pc)
+                    });
                     let place = Places::At(*address);
                     let own = if addresses.len() == 1 {
                         self.access_in_each(warp, lane, &place, access)?
@@ -272,6 +277,11 @@ fn access_where(
     let around = cta.values.terms.guards.all();
     let terms = Terms { store: &mut cta.values.terms.store, congruence: &mut cta.values.congruence };
     cta.values.terms.guards.narrow(terms, lane, condition, holds);
+    if cta.values.terms.guards.decisions.is_some() {
+        // Which values integers have there together is looked at where accesses are compared.
+        let guard = cta.values.terms.guards.of(lane);
+        cta.values.terms.under_guards().assignments(guard, MAX_VALUES);
+    }
     let loaded = cta.access_in_each(warp, lane, places, access);
     cta.values.terms.guards.restore(around);
     loaded
@@ -640,6 +650,35 @@ impl UnderGuards<'_> {
             }
         }
         Some((key, addresses.into_iter().collect()))
+    }
+
+    /// Where an index is a number, said of the integers that it is computed from: by each number that only one assignment
+    /// to these gives where the guard of the lane holds. So a page and a place in it are told apart from other pages.
+    fn by_integers(&mut self, lane: Lane, index: TermId, pc: InstId) -> BTreeMap<i64, TermId> {
+        let mut found: BTreeMap<i64, Option<Assignment>> = BTreeMap::new();
+        let below = self.integers_below(index).filter(|below| below.len() > 1);
+        let all = below.as_ref().and_then(|_| self.assignments_below(self.guards.of(lane), index));
+        let (Some(below), Some(all)) = (below, all) else { return BTreeMap::new() };
+        let values = all.values(self.store, [index]).unwrap_or_default();
+        let places = below.iter().filter_map(|integer| all.integers.iter().position(|own| own == integer));
+        let places: SmallVec<[usize; 3]> = places.collect();
+        for ([value], row) in values.into_iter().zip(&all.rows) {
+            let Ok(value) = i64::try_from(value) else { continue };
+            let own: Assignment = places.iter().map(|at| row[*at]).collect();
+            let known = found.entry(value).or_insert_with(|| Some(own.clone()));
+            *known = known.take().filter(|known| *known == own);
+        }
+        let mut spelled = BTreeMap::new();
+        for (value, row) in found {
+            let Some(row) = row else { continue };
+            let equal = places.iter().zip(row).map(|(at, own)| {
+                let number = whole(self.store, own.into());
+                self.store.apply(TermOp::Equal, &[all.integers[*at], number], pc)
+            });
+            let equal: Vec<TermId> = equal.collect();
+            spelled.extend(all_of(equal, self.store).map(|condition| (value, condition)));
+        }
+        spelled
     }
 
     /// An address that is computed from a select, as a select of addresses.

@@ -127,6 +127,7 @@ impl Cta<'_> {
                 | Stop::Defect(_)
                 | Stop::Doubtful
                 | Stop::NeedVectorClocks
+                | Stop::Fork(_)
                 | Stop::Apart(_)),
             ) => return Err(other),
         }

@@ -7,18 +7,19 @@ use crate::base::lane::{Lane, LaneMask};
 use crate::machine::cta::Cta;
 use crate::machine::cta::accesses::Arithmetic;
 use crate::machine::group::stop::Stop;
-use crate::machine::group::terms::Collective;
+use crate::machine::group::terms::{Collective, ValueTerms};
 use crate::machine::group::warp::Warp;
 use crate::number::format::Format;
 use crate::program::{
     Async, Bool2, Clamp, Groups, Inst, InstId, Members, Op, Precision, PredId, PredSrc, Reduction, RegId,
     Shuffle, Src, Vote, Width,
 };
-use crate::term::{TermId, TermOp};
+use crate::term::{TermId, TermOp, View};
 use crate::value::float_inst::Shape;
 use crate::value::int_terms::whole;
 use crate::value::{Origin, Sym, Truth, Value};
 use crate::verdict::FaultKind;
+use rustc_hash::FxHashSet;
 
 impl Cta<'_> {
     /// Executes the collective for those lanes of `group` whose whole mask has arrived, and returns them.
@@ -228,16 +229,8 @@ impl Collective<'_, '_> {
     /// What lanes find together, of which each has a condition on inputs or knows the answer: the same for all of them.
     fn vote_on_conditions(&mut self, vote: Vote, truths: &[(Lane, Truth)]) -> Truth {
         let pc = self.pc;
-        let mut distinct: Vec<Truth> = Vec::new();
-        for (_, truth) in truths {
-            if !distinct.contains(truth) {
-                distinct.push(*truth);
-            }
-        }
-        let mut joined = |op, nothing| {
-            distinct.iter().fold(Truth::Known(nothing), |one, next| self.terms.combine(op, one, *next, pc))
-        };
-        let [all, any] = [joined(Bool2::And, true), joined(Bool2::Or, false)];
+        let truths: Vec<Truth> = truths.iter().map(|(_, truth)| *truth).collect();
+        let [all, any] = [Bool2::And, Bool2::Or].map(|op| self.terms.joined(op, &truths, pc));
         match vote {
             Vote::All => all,
             Vote::Any => any,
@@ -362,6 +355,44 @@ impl Collective<'_, '_> {
                 & width.mask();
         }
         Ok(out)
+    }
+}
+
+impl ValueTerms<'_> {
+    /// What threads find together.
+    pub(crate) fn joined(&mut self, op: Bool2, truths: &[Truth], pc: InstId) -> Truth {
+        let (mut joined, mut seen) = (Truth::Known(op == Bool2::And), FxHashSet::default());
+        for next in truths {
+            let made = match next {
+                Truth::Condition(term) => match self.store.view(*term) {
+                    View::Apply(op, operands) => Some((op, operands)),
+                    View::Input { .. } | View::Constant(_) => None,
+                },
+                Truth::Known(_) | Truth::Undefined(_) | Truth::Answer(_) => None,
+            };
+            if op == Bool2::Xor || made.is_none_or(|made| seen.insert(made)) {
+                joined = self.combine(op, joined, *next, pc);
+            }
+        }
+        joined
+    }
+
+    /// The number of conditions that hold.
+    pub(crate) fn count_of(&mut self, truths: &[Truth], pc: InstId) -> Value {
+        let known = truths.iter().filter(|truth| **truth == Truth::Known(true)).count();
+        let [zero, one] = [0, 1].map(|number| whole(&mut self.store, number));
+        let mut sum: Option<TermId> = None;
+        for truth in truths {
+            let Truth::Condition(term) = *truth else { continue };
+            let own = self.store.apply(TermOp::Select, &[term, one, zero], pc);
+            sum = Some(sum.map_or(own, |sum| self.store.apply(TermOp::Add, &[sum, own], pc)));
+        }
+        let Some(mut sum) = sum else { return Value::Bits(known as u64) };
+        if known > 0 {
+            let known = whole(&mut self.store, known as i128);
+            sum = self.store.apply(TermOp::Add, &[sum, known], pc);
+        }
+        Value::Sym(Sym::int(4, sum))
     }
 }
 

@@ -64,7 +64,8 @@ impl ValueTerms<'_> {
         guard: PredSrc,
     ) -> Result<(), Stop> {
         let Err(why) = self.context.may_happen(&inst.op) else { return Ok(()) };
-        Err(self.decided_by_input(warp, symbolic, inst, pc, guard, Some(why.into())))
+        let stop = self.decided_by_input(warp, symbolic, inst, pc, guard, Some(why.into()));
+        Err(self.fork(stop, (warp, symbolic.first()), guard))
     }
 
     /// The fault of an operation whose guard depends on inputs; `why` says why it cannot become a select.

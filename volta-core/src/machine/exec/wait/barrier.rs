@@ -12,8 +12,8 @@ use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::ValueTerms;
 use crate::machine::group::warp::Warp;
 use crate::machine::sync::synchronisation::Synchronisation;
-use crate::program::{Barrier, Bool2, InstId, Op, PredSrc, Src};
-use crate::value::{Truth, Value};
+use crate::program::{Barrier, InstId, Op, PredSrc, Src};
+use crate::value::Truth;
 use crate::verdict::FaultKind;
 use std::ops::Range;
 
@@ -211,8 +211,7 @@ impl Cta<'_> {
     }
 
     fn reduce_at_barrier(&mut self, warps: &mut [Warp], state: &State) -> Result<(), Stop> {
-        let (mut count, mut all, mut any) = (0u64, true, false);
-        let mut xor = false;
+        let mut truths = Vec::new();
         for arrival in &state.arrivals {
             let warp = &warps[arrival.warp];
             for lane in warp.at_barrier {
@@ -223,14 +222,19 @@ impl Cta<'_> {
                 else {
                     continue;
                 };
-                let holds = self.sync.asks_ahead(warp, lane, (pc, *source))?
-                    || self.values.terms.known_truth(warp, *source, lane, pc)?;
-                count += u64::from(holds);
-                all &= holds;
-                any |= holds;
-                xor ^= holds;
+                let truth = self.values.terms.truth(warp, *source, lane, pc);
+                truths.push(if self.sync.asks_ahead(warp, lane, (pc, *source))? {
+                    Truth::Known(true)
+                } else if let Truth::Condition(_) = truth {
+                    truth
+                } else {
+                    Truth::Known(self.values.terms.known_truth(warp, *source, lane, pc)?)
+                });
             }
         }
+        let pc = state.arrivals.first().map_or(InstId::FIRST, |arrival| arrival.pc);
+        let count = self.values.terms.count_of(&truths, pc);
+        let mut joined = None;
         for arrival in &state.arrivals {
             let warp = &mut warps[arrival.warp];
             for lane in warp.at_barrier {
@@ -240,15 +244,12 @@ impl Cta<'_> {
                 };
                 match kind {
                     Barrier::RedPopc(d, _) => {
-                        warp.register_mut(*d).set(lane, Value::Bits(count));
+                        warp.register_mut(*d).set(lane, count);
                     }
                     Barrier::RedPred(op, p, _) => {
-                        let result = match op {
-                            Bool2::And => all,
-                            Bool2::Or => any,
-                            Bool2::Xor => xor,
-                        };
-                        warp.predicate_mut(*p).set(lane, Truth::Known(result));
+                        // All threads combine by one operator.
+                        let result = joined.get_or_insert_with(|| self.values.terms.joined(*op, &truths, pc));
+                        warp.predicate_mut(*p).set(lane, *result);
                     }
                     Barrier::Sync | Barrier::Arrive => {}
                 }
