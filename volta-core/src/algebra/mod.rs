@@ -86,7 +86,7 @@ mod worklist;
 
 pub use analysis::Analysis;
 pub use cases::{Hint, Split};
-pub use circuits::Searched;
+pub use circuits::{CircuitSearch, Searched};
 pub use constant_readings::{Encoded, Form, IrrationalLiteral, Reading};
 pub use digest::{Digest, Digests};
 pub use equal::{Equality, Stage};
