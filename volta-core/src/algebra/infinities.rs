@@ -27,6 +27,9 @@ use std::rc::Rc;
 /// At most so many terms are rewritten.
 const MAX_TERMS: usize = 1 << 18;
 
+/// Extrema of more than so many terms are told apart by their order.
+const MAX_LEAVES: usize = 256;
+
 /// A term has at most so many demands.
 const MAX_DEMANDS: usize = 128;
 
@@ -64,6 +67,9 @@ struct Rewriting<'p, 's> {
     /// Whether terms, or those that they are computed from, may be infinite, and whether in part.
     infinite: FxHashMap<TermId, [bool; 2]>,
     extrema: Option<&'p mut NewElements>,
+    /// What terms that are extrema are taken of.
+    leaves: FxHashMap<TermId, (TermOp, Rc<[TermId]>)>,
+    known_extrema: FxHashMap<(TermOp, Rc<[TermId]>), Value>,
 }
 
 /// An input of which elements are made.
@@ -121,6 +127,8 @@ impl<'s> Prover<'s> {
             copied: Imported::default(),
             infinite: FxHashMap::default(),
             extrema,
+            leaves: FxHashMap::default(),
+            known_extrema: FxHashMap::default(),
         };
         let found = roots.iter().map(|root| rewriting.root(*root)).collect();
         (rewriting.own.store, found)
@@ -226,7 +234,7 @@ impl<'s> Rewriting<'_, 's> {
                     }
                     let meanings: Vec<Meaning> =
                         operands.iter().map(|term| self.known[term].clone()).collect();
-                    self.operation(op, operands, &meanings, from.site(term).unwrap_or(InstId::FIRST))
+                    self.operation(op, (term, operands), &meanings)
                 }
                 View::Constant(_) | View::Input { .. } | View::Apply(..) => {
                     let copy = self.own.store.import(from, term, &mut self.copied);
@@ -260,10 +268,10 @@ impl<'s> Rewriting<'_, 's> {
     fn operation(
         &mut self,
         op: TermOp,
-        terms: &[TermId],
+        (term, terms): (TermId, &[TermId]),
         operands: &[Meaning],
-        site: InstId,
     ) -> Option<Meaning> {
+        let site = self.from().site(term).unwrap_or(InstId::FIRST);
         if op == TermOp::Select {
             return self.choice(operands, site);
         }
@@ -311,8 +319,15 @@ impl<'s> Rewriting<'_, 's> {
                 Value { number, negative: Holds::Never, positive, demands: Rc::default() }
             }
             Kind::Piecewise(Piecewise::Max | Piecewise::Min) => {
+                let key = self.leaves_of_extremum(op, (term, terms));
+                if let Some(known) = self.known_extrema.get(&key) {
+                    return Some(Meaning::Value(known.clone()));
+                }
                 let value = self.extremum(op, [first, second?], site)?;
-                self.as_new_element(value, [first, second?])
+                let value = self.as_new_element(value, [first, second?]);
+                let value = Value { demands: either(&demands, &value.demands)?, ..value };
+                self.known_extrema.insert(key, value.clone());
+                value
             }
             Kind::Condition(predicate) => {
                 let (holds, own) = self.comparison(*predicate, [first, second?])?;
@@ -514,6 +529,28 @@ impl<'s> Rewriting<'_, 's> {
         let demands = self.hidden(&Rc::default(), a_strong, b)?;
         let demands = self.hidden(&demands, b_strong, a)?;
         Some(Value { number, negative, positive, demands })
+    }
+
+    /// What an extremum is taken of, in whatever order.
+    fn leaves_of_extremum(
+        &mut self,
+        op: TermOp,
+        (term, operands): (TermId, &[TermId]),
+    ) -> (TermOp, Rc<[TermId]>) {
+        let mut leaves = Vec::new();
+        for operand in operands {
+            match self.leaves.get(operand) {
+                Some((inner, own)) if *inner == op && own.len() <= MAX_LEAVES => {
+                    leaves.extend(own.iter().copied())
+                }
+                Some(_) | None => leaves.push(*operand),
+            }
+        }
+        leaves.sort_unstable();
+        leaves.dedup();
+        let key: (TermOp, Rc<[TermId]>) = (op, leaves.into());
+        self.leaves.insert(term, key.clone());
+        key
     }
 
     /// An extremum of what may be infinite as a new element, if there are any; what it needs must not be lost.
