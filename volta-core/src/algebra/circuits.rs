@@ -11,7 +11,7 @@ use super::cases::Hint;
 use super::id::TermRef;
 use super::polynomial::{PolynomialId, as_number};
 use super::prover::Prover;
-use crate::circuit::solve::{Found, Values};
+use crate::circuit::solve::{Found, Solving, Values};
 use crate::circuit::word::{Word, exponent_of};
 use crate::circuit::{Bit, Circuit};
 use crate::number::Rational;
@@ -27,8 +27,11 @@ const MAX_TERMS: usize = 1 << 16;
 /// So many terms are visited for a choice.
 const MAX_ABOVE: u32 = 128;
 
+/// At most so many reals are read.
+const MAX_REALS: usize = 255;
+
 /// The width of the first numbers of places.
-const FIRST_WIDTH: usize = 12;
+const FIRST_WIDTH: usize = 8;
 
 /// Denominators are at most this.
 const MAX_DENOMINATOR: i128 = 1 << 40;
@@ -67,6 +70,13 @@ struct Leaf {
     number: Option<Rational>,
 }
 
+/// A search for inputs at which two terms differ.
+pub struct CircuitSearch {
+    solving: Solving,
+    integers: BTreeMap<(InputId, u64), Word>,
+    leaves: Vec<Leaf>,
+}
+
 /// The terms of a prover, as circuits.
 struct Circuits<'p, 's> {
     prover: &'p mut Prover<'s>,
@@ -101,12 +111,12 @@ impl Prover<'_> {
         false
     }
 
-    /// Looks, for a number of steps, for inputs at which two terms differ, of integers, conditions, and reals that are chosen
-    /// and compared.
+    /// Prepares a search for inputs at which two terms differ, of integers, conditions, and reals that are chosen and compared.
+    /// `None` where terms cannot be read.
     ///
     /// # Errors
     /// When a budget is used up.
-    pub fn search_by_circuits(&mut self, [a, b]: [TermRef; 2], steps: u64) -> Result<Searched, Stop> {
+    pub fn circuits_of(&mut self, [a, b]: [TermRef; 2]) -> Result<Option<CircuitSearch>, Stop> {
         let mut width = FIRST_WIDTH;
         loop {
             let mut circuits = Circuits::new(self, width);
@@ -114,29 +124,57 @@ impl Prover<'_> {
             if let Some(stop @ Stop::Exhausted(_)) = circuits.stopped {
                 return Err(stop);
             }
-            let [Some(first), Some(second)] = found else { return Ok(Searched::Open) };
+            let [Some(first), Some(second)] = found else { return Ok(None) };
             let Some(equal) = circuits.compared([(a, first), (b, second)], [false, true, false]) else {
-                return Ok(Searched::Open);
+                return Ok(None);
             };
             // As many places as there are reals; without any, the width does not matter.
             let needed = usize::BITS as usize - circuits.leaves.len().leading_zeros() as usize;
-            if needed > 0 && needed != width {
-                if needed > FIRST_WIDTH {
-                    return Ok(Searched::Open);
-                }
+            if needed > 0 && needed != width && equal != Bit::YES {
                 width = needed;
                 continue;
             }
             circuits.order_numbers();
-            let (found, steps) = circuits.circuit.solve(&circuits.facts, !equal, steps);
-            let found = match found {
-                Found::Nothing => Searched::Equal,
-                Found::Values(values) => Searched::Apart(circuits.hint(&values)),
-                Found::Open => Searched::Open,
-            };
-            self.charge(steps)?;
-            return Ok(found);
+            let Circuits { circuit, integers, leaves, facts, .. } = circuits;
+            self.charge(circuit.size() as u64)?;
+            let solving = Solving::new(circuit, &facts, !equal);
+            return Ok(Some(CircuitSearch { solving, integers, leaves: leaves.into_values().collect() }));
         }
+    }
+
+    /// Goes on with a search for a number of steps.
+    ///
+    /// # Errors
+    /// When a budget is used up.
+    pub fn search(&mut self, search: &mut CircuitSearch, steps: u64) -> Result<Searched, Stop> {
+        let (found, steps) = search.solving.go_on(steps);
+        self.charge(steps)?;
+        Ok(match found {
+            Found::Nothing => Searched::Equal,
+            Found::Values(values) => Searched::Apart(search.hint(&values)),
+            Found::Open => Searched::Open,
+        })
+    }
+}
+
+impl CircuitSearch {
+    /// Values of inputs from values of bits: integers as they are, reals so that they are in their order.
+    fn hint(&self, values: &Values) -> Hint {
+        let integers =
+            self.integers.iter().map(|(at, word)| (*at, Rational::from_i128(values.of_word(word))));
+        let mut numbers: BTreeMap<i128, Rational> = BTreeMap::new();
+        for leaf in &self.leaves {
+            if let Some(number) = &leaf.number {
+                numbers.insert(values.of_word(&leaf.place), number.clone());
+            }
+        }
+        let reals = self
+            .leaves
+            .iter()
+            .filter_map(|leaf| Some((leaf.element?, real_at(&numbers, values.of_word(&leaf.place)))));
+        let mut hint: Hint = integers.chain(reals).collect();
+        hint.sort_by_key(|(at, _)| *at);
+        hint
     }
 }
 
@@ -256,6 +294,9 @@ impl<'p, 's> Circuits<'p, 's> {
         let (id, number) = self.form(term)?;
         if let Some(known) = self.leaves.get(&id) {
             return Some(known.place.clone());
+        }
+        if self.leaves.len() >= MAX_REALS {
+            return None;
         }
         let element = match self.prover.terms.view(term) {
             View::Input { input, element } => Some((input, element)),
@@ -454,25 +495,6 @@ impl<'p, 's> Circuits<'p, 's> {
             return None;
         }
         Some(Meaning::Number(self.circuit.product(&a.0, &b.0), by))
-    }
-
-    /// Values of inputs from values of bits: integers as they are, reals so that they are in their order.
-    fn hint(&self, values: &Values) -> Hint {
-        let integers =
-            self.integers.iter().map(|(at, word)| (*at, Rational::from_i128(values.of_word(word))));
-        let mut numbers: BTreeMap<i128, Rational> = BTreeMap::new();
-        for leaf in self.leaves.values() {
-            if let Some(number) = &leaf.number {
-                numbers.insert(values.of_word(&leaf.place), number.clone());
-            }
-        }
-        let reals = self
-            .leaves
-            .values()
-            .filter_map(|leaf| Some((leaf.element?, real_at(&numbers, values.of_word(&leaf.place)))));
-        let mut hint: Hint = integers.chain(reals).collect();
-        hint.sort_by_key(|(at, _)| *at);
-        hint
     }
 }
 

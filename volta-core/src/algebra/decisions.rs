@@ -16,17 +16,10 @@ use crate::term::{
 };
 use rustc_hash::FxHashMap;
 
-/// The functions that terms of several stores are, and the conditions that decide them.
-#[derive(Debug, Default)]
-pub(super) struct Decisions {
-    functions: Functions<TermRef>,
-    /// The sign of a sum: less than zero, zero, or greater.
-    signs: FxHashMap<PolynomialId, DiagramVariable>,
-}
-
 /// The terms of a prover.
 struct ByForms<'p, 's> {
     prover: &'p mut Prover<'s>,
+    /// The sign of a sum: less than zero, zero, or greater.
     signs: &'p mut FxHashMap<PolynomialId, DiagramVariable>,
     /// Why the search ended, if it did.
     stopped: Option<Stop>,
@@ -41,12 +34,13 @@ impl Prover<'_> {
         })
     }
 
-    /// Tries to prove two terms equal wherever both are defined, as functions of the conditions in them.
+    /// Tries to prove two terms equal wherever both are defined, as functions of the conditions in them, by diagrams of
+    /// at most so many nodes.
     ///
     /// # Errors
     /// When a budget is used up.
-    pub fn equal_by_decisions(&mut self, a: TermRef, b: TermRef) -> Result<bool, Stop> {
-        let Decisions { mut functions, mut signs } = Decisions::default();
+    pub fn equal_by_decisions(&mut self, [a, b]: [TermRef; 2], most_nodes: usize) -> Result<bool, Stop> {
+        let (mut functions, mut signs) = (Functions::of_at_most(most_nodes), FxHashMap::default());
         let mut by = ByForms { prover: self, signs: &mut signs, stopped: None };
         let found = [a, b].map(|at| functions.of(&mut by, at));
         if let Some(stop @ Stop::Exhausted(_)) = by.stopped {

@@ -59,7 +59,7 @@ enum Gate {
 }
 
 /// Gates, each of which reads those before it; equal ones are the same.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Circuit {
     gates: Vec<Gate>,
     known: FxHashMap<(Bit, Bit), Bit>,

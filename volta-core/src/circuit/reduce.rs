@@ -39,6 +39,10 @@ pub(super) struct Reduced {
     places: Vec<Bit>,
     points: Vec<Points>,
     alike: FxHashMap<Points, Vec<Bit>>,
+    /// The values of unknown bits that are not reduced yet.
+    given: FxHashMap<usize, Points>,
+    /// Facts that are not required yet, the last gates first.
+    facts: Vec<Bit>,
 }
 
 /// Values of unknown bits at all points: integers between their bounds, large and small.
@@ -68,41 +72,49 @@ fn points_of(circuit: &Circuit) -> FxHashMap<usize, Points> {
 }
 
 impl Reduced {
-    /// Reduces the gates of a circuit that are marked, where some bits, the facts, are set. Draws from the search.
-    pub(super) fn new(from: &Circuit, is_read: &[bool], facts: &[Bit], search: &mut Search) -> Reduced {
-        let given = points_of(from);
+    /// Begins to reduce a circuit where some bits, the facts, are set.
+    pub(super) fn new(from: &Circuit, facts: &[Bit], search: &mut Search) -> Reduced {
         let mut own = Reduced {
             circuit: Circuit::default(),
-            places: vec![Bit::NO; from.gates.len()],
+            places: Vec::new(),
             points: vec![[0; WORDS]],
             alike: FxHashMap::default(),
+            given: points_of(from),
+            facts: facts.to_vec(),
         };
+        own.facts.sort_unstable_by_key(|bit| std::cmp::Reverse(bit.gate()));
         own.alike.insert([0; WORDS], vec![Bit::NO]);
         search.add(&own.circuit, Bit::NO);
-        let mut facts: Vec<Bit> = facts.to_vec();
-        facts.sort_unstable_by_key(|bit| std::cmp::Reverse(bit.gate()));
-        for at in (0..from.gates.len()).filter(|at| is_read[*at]) {
+        own
+    }
+
+    /// Reduces the gates that are marked, as far as the steps go that the search has left. Whether all are.
+    pub(super) fn go_on(&mut self, from: &Circuit, is_read: &[bool], search: &mut Search) -> bool {
+        for at in self.places.len()..from.gates.len() {
+            if is_read[at] && !search.take(1) {
+                return false;
+            }
             let place = match from.gates[at] {
-                Gate::Never => Bit::NO,
-                Gate::Unknown => {
-                    let bit = own.circuit.unknown();
-                    own.points.push(given.get(&at).copied().unwrap_or_default());
-                    search.add(&own.circuit, bit);
+                Gate::Unknown if is_read[at] => {
+                    let bit = self.circuit.unknown();
+                    self.points.push(self.given.remove(&at).unwrap_or_default());
+                    search.add(&self.circuit, bit);
                     bit
                 }
-                Gate::And(a, b) => {
-                    let [a, b] = [a, b].map(|bit| own.place(bit));
-                    let before = own.circuit.size();
-                    let bit = own.circuit.and(a, b);
-                    if own.circuit.size() == before { bit } else { own.merged(bit, (a, b), search) }
+                Gate::And(a, b) if is_read[at] => {
+                    let [a, b] = [a, b].map(|bit| self.place(bit));
+                    let before = self.circuit.size();
+                    let bit = self.circuit.and(a, b);
+                    if self.circuit.size() == before { bit } else { self.merged(bit, (a, b), search) }
                 }
+                Gate::Never | Gate::Unknown | Gate::And(..) => Bit::NO,
             };
-            own.places[at] = place;
-            while let Some(fact) = facts.pop_if(|fact| fact.gate() == at) {
-                search.require(own.place(fact));
+            self.places.push(place);
+            while let Some(fact) = self.facts.pop_if(|fact| fact.gate() == at) {
+                search.require(self.place(fact));
             }
         }
-        own
+        true
     }
 
     /// Whether gates are missing.

@@ -70,9 +70,9 @@ pub(super) struct Search {
 }
 
 impl Search {
-    fn new(steps: u64) -> Search {
+    fn new() -> Search {
         let solver = Solver::new(SolverOpts::default(), Budget::default());
-        Search { solver, variables: Vec::new(), left: steps, clause: Vec::new(), is_whole: true }
+        Search { solver, variables: Vec::new(), left: 0, clause: Vec::new(), is_whole: true }
     }
 
     /// The literal of a bit whose gate has been added.
@@ -124,6 +124,13 @@ impl Search {
         found
     }
 
+    /// Takes steps; whether there are so many left.
+    pub(super) fn take(&mut self, steps: u64) -> bool {
+        let is_enough = self.left >= steps;
+        self.left = self.left.saturating_sub(steps);
+        is_enough
+    }
+
     /// Whether two bits are proved to be equal within a number of steps; then they are from here on.
     pub(super) fn proves_equal(&mut self, a: Bit, b: Bit, steps: u64) -> bool {
         let equal = [[a, !b], [!a, b]].iter().all(|differ| self.with(differ, steps) == lbool::FALSE);
@@ -136,52 +143,70 @@ impl Search {
     }
 }
 
-impl Circuit {
-    /// Looks for values of the unknown bits at which the facts and one more bit are set. The facts hold at the values of
-    /// some inputs in any case. Returns the steps taken with what was found.
-    pub fn solve(&self, facts: &[Bit], wanted: Bit, steps: u64) -> (Found, u64) {
-        if self.is_full || wanted == Bit::NO {
-            return (if self.is_full { Found::Open } else { Found::Nothing }, 0);
-        }
-        // Gates that these depend on.
-        let mut is_read = vec![false; self.gates.len()];
+/// A search for values of unknown bits that fulfil a condition, which goes on where it ended.
+pub struct Solving {
+    circuit: Circuit,
+    wanted: Bit,
+    /// Which gates the condition and the facts depend on.
+    is_read: Vec<bool>,
+    reduced: Reduced,
+    search: Search,
+}
+
+impl Solving {
+    /// Prepares a search for values at which the facts and one more bit are set. The facts hold at the values of some inputs
+    /// in any case.
+    pub fn new(circuit: Circuit, facts: &[Bit], wanted: Bit) -> Solving {
+        let mut is_read = vec![false; circuit.gates.len()];
         is_read[0] = true;
         for bit in facts.iter().chain([&wanted]) {
             is_read[bit.gate()] = true;
         }
-        for at in (0..self.gates.len()).rev() {
-            if let (true, Gate::And(a, b)) = (is_read[at], self.gates[at]) {
+        for at in (0..circuit.gates.len()).rev() {
+            if let (true, Gate::And(a, b)) = (is_read[at], circuit.gates[at]) {
                 is_read[a.gate()] = true;
                 is_read[b.gate()] = true;
             }
         }
-        let mut search = Search::new(steps);
-        let reduced = Reduced::new(self, &is_read, facts, &mut search);
-        let left = search.left;
-        if !search.is_whole || reduced.is_full() {
-            return (Found::Open, steps);
+        let mut search = Search::new();
+        let reduced = Reduced::new(&circuit, facts, &mut search);
+        Solving { circuit, wanted, is_read, reduced, search }
+    }
+
+    /// Searches for so many more steps. Returns the steps taken with what was found.
+    pub fn go_on(&mut self, steps: u64) -> (Found, u64) {
+        let Solving { circuit, wanted, is_read, reduced, search } = self;
+        if circuit.is_full || *wanted == Bit::NO {
+            return (if circuit.is_full { Found::Open } else { Found::Nothing }, 0);
         }
-        let found = match search.with(&[reduced.place(wanted)], left) {
+        search.left = steps;
+        if !reduced.go_on(circuit, is_read, search) || !search.is_whole || reduced.is_full() {
+            return (Found::Open, steps - search.left);
+        }
+        let found = match search.with(&[reduced.place(*wanted)], search.left) {
             found if found == lbool::FALSE => Found::Nothing,
-            found if found == lbool::TRUE => {
-                let unknown = |at: usize| {
-                    let literal = search.literal(reduced.place(Bit(2 * at as u32)));
-                    literal.is_some_and(|literal| search.solver.value_lit(literal) == lbool::TRUE)
-                };
-                // Of gates that the condition does not depend on as well.
-                let mut values = Values(Vec::with_capacity(self.gates.len()));
-                for (at, gate) in self.gates.iter().enumerate() {
-                    let value = match gate {
-                        Gate::Never => false,
-                        Gate::Unknown => is_read[at] && unknown(at),
-                        Gate::And(a, b) => values.of(*a) && values.of(*b),
-                    };
-                    values.0.push(value);
-                }
-                Found::Values(values)
-            }
+            found if found == lbool::TRUE => Found::Values(self.values()),
             _ => Found::Open,
         };
-        (found, steps - search.left + self.gates.len() as u64)
+        (found, steps - self.search.left)
+    }
+
+    /// The values that were found, of gates that the condition does not depend on as well.
+    fn values(&self) -> Values {
+        let Solving { circuit, is_read, reduced, search, .. } = self;
+        let unknown = |at: usize| {
+            let literal = search.literal(reduced.place(Bit(2 * at as u32)));
+            literal.is_some_and(|literal| search.solver.value_lit(literal) == lbool::TRUE)
+        };
+        let mut values = Values(Vec::with_capacity(circuit.gates.len()));
+        for (at, gate) in circuit.gates.iter().enumerate() {
+            let value = match gate {
+                Gate::Never => false,
+                Gate::Unknown => is_read[at] && unknown(at),
+                Gate::And(a, b) => values.of(*a) && values.of(*b),
+            };
+            values.0.push(value);
+        }
+        values
     }
 }

@@ -1,6 +1,6 @@
 //! Circuits against arithmetic on numbers.
 
-use super::solve::Found;
+use super::solve::{Found, Solving};
 use super::word::Word;
 use super::{Bit, Circuit};
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ fn differs(
 ) -> bool {
     let should = should(circuit);
     let equal = circuit.equal(word, &should);
-    matches!(circuit.solve(&inside, !equal, 1 << 20).0, Found::Values(_))
+    matches!(Solving::new(circuit.clone(), &inside, !equal).go_on(1 << 20).0, Found::Values(_))
 }
 
 proptest! {
@@ -54,10 +54,11 @@ fn values_that_fulfil_a_condition_are_told() {
     let (x, inside) = circuit.unknown_between(-5, 100);
     let squared = circuit.product(&x, &x);
     let equal = circuit.equal(&squared, &Word::number(1369));
-    let (Found::Values(values), _) = circuit.solve(&[inside], equal, 1 << 16) else { panic!("37² is 1369") };
+    let mut solving = Solving::new(circuit.clone(), &[inside], equal);
+    let (Found::Values(values), _) = solving.go_on(1 << 16) else { panic!("37² is 1369") };
     assert_eq!(values.of_word(&x), 37);
     let equal = circuit.equal(&squared, &Word::number(1370));
-    assert!(matches!(circuit.solve(&[inside], equal, 1 << 16).0, Found::Nothing));
+    assert!(matches!(Solving::new(circuit, &[inside], equal).go_on(1 << 16).0, Found::Nothing));
 }
 
 #[test]
@@ -67,5 +68,25 @@ fn a_budget_ends_a_search() {
     let product = circuit.product(&x, &y);
     // A product of two primes of 20 bits.
     let equal = circuit.equal(&product, &Word::number(1_048_573 * 1_048_571));
-    assert!(matches!(circuit.solve(&[], equal, 1000).0, Found::Open));
+    assert!(matches!(Solving::new(circuit, &[], equal).go_on(1000).0, Found::Open));
+}
+
+#[test]
+fn a_search_goes_on_where_it_ended() {
+    let mut circuit = Circuit::default();
+    let [(x, _), (y, _)] = [0, 1].map(|_| circuit.unknown_between(0, 7));
+    let sum = circuit.sum(&x, &y);
+    let [left, right] = [(&x, &sum), (&y, &sum)].map(|(a, b)| circuit.product(a, b));
+    let expanded = circuit.sum(&left, &right);
+    let squared = circuit.product(&sum, &sum);
+    let differs = !circuit.equal(&expanded, &squared);
+    let outcome = |steps: u64| {
+        let mut solving = Solving::new(circuit.clone(), &[], differs);
+        let found = std::iter::repeat_with(|| solving.go_on(steps))
+            .take(1 << 14)
+            .find(|found| !matches!(found.0, Found::Open));
+        matches!(found, Some((Found::Nothing, _)))
+    };
+    assert!(outcome(1 << 24));
+    assert!(outcome(1 << 8));
 }

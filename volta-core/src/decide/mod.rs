@@ -32,6 +32,7 @@ mod domain;
 mod equivalence_classes;
 pub mod evaluate;
 pub mod fields;
+mod finite;
 pub mod forms;
 mod fulfil;
 pub mod localize;
@@ -145,6 +146,16 @@ impl Part {
 /// depend on threads. The budget of steps is spent in the order of elements, as if they were decided one after the
 /// other.
 pub fn decide(elements: &[ElementPair<'_>], inputs: &[InputInfo], options: &DecisionOptions) -> Decision {
+    decide_as(elements, inputs, options, true)
+}
+
+/// Like [`decide`], where choices between numbers and infinities may be rewritten, or are.
+fn decide_as(
+    elements: &[ElementPair<'_>],
+    inputs: &[InputInfo],
+    options: &DecisionOptions,
+    rewrites: bool,
+) -> Decision {
     if elements.is_empty() {
         return Decision::default();
     }
@@ -168,6 +179,12 @@ pub fn decide(elements: &[ElementPair<'_>], inputs: &[InputInfo], options: &Deci
     options.budgets.watch.expect(Activity::Deciding, elements.len() as u64);
     options.budgets.watch.advance((elements.len() - firsts.len()) as u64);
     let analysis = facts_of(elements, &stores, &sides, &firsts, early);
+    if rewrites
+        && finite::has_infinite_choice(&stores, &analysis, inputs)
+        && let Some(decision) = finite::decided(elements, (&stores, &sides), inputs, options)
+    {
+        return decision;
+    }
     let all =
         All { elements, sides: &sides, analysis: &analysis, alike: &alike, inputs, options, equal: None };
 

@@ -21,8 +21,8 @@ use super::sweep::Sweep;
 use super::witness::{Counterexample, element_name};
 use super::{DecisionOptions, ElementPair, InputInfo, Sign, shared_forms};
 use crate::algebra::{
-    Analysis, Class, Equality, Hint, InputRange, Obligations, Prover, Reading, Requirement, Searched, Split,
-    Stage, Stop, Tactic, TermRef,
+    Analysis, CircuitSearch, Class, Equality, Hint, InputRange, Obligations, Prover, Reading, Requirement,
+    Searched, Split, Stage, Stop, Tactic, TermRef,
 };
 use crate::base::budget::{Exhausted, Limit};
 use crate::base::ration::Ration;
@@ -115,7 +115,9 @@ pub struct ElementProver<'s, 'i> {
 
 /// After so many elements in a row that decisions leave open, others are not tried by them.
 const MOST_UNDECIDED: u32 = 2;
-/// Steps of a search by circuits before anything else is tried, and where that has not helped.
+/// Nodes of decision diagrams that are tried before a search.
+const FEW_NODES: usize = 1 << 14;
+/// Steps of a search by circuits before anything else is tried, and where all else but a case analysis has not helped.
 const FEW_SEARCH_STEPS: u64 = 1 << 14;
 const SEARCH_STEPS: u64 = 1 << 21;
 /// Share (one in this many) of the remaining steps that a proof by case analysis may take.
@@ -367,8 +369,9 @@ impl<'s, 'i> ElementProver<'s, 'i> {
         let searched = OnceCell::new();
         let search = || refute(element.reference, element.opt, inputs, &options.effort);
         let refute = || searched.get_or_init(search).clone();
+        let mut searching = None;
         if !self.prefers_thorough {
-            let result = self.attempt(element, analysis, &refute, false);
+            let result = self.attempt(element, analysis, &refute, &mut searching, false);
             let settled = match &result {
                 Ok(proof) => proof.conditions.is_empty(),
                 Err(Failure::Different(_) | Failure::Undefined { .. }) => true,
@@ -379,7 +382,7 @@ impl<'s, 'i> ElementProver<'s, 'i> {
                 return result;
             }
         }
-        let result = self.attempt(element, analysis, &refute, true);
+        let result = self.attempt(element, analysis, &refute, &mut searching, true);
         self.prefers_thorough = result.is_ok();
         result
     }
@@ -390,6 +393,7 @@ impl<'s, 'i> ElementProver<'s, 'i> {
         element: &ElementPair<'s>,
         analysis: [&'s Analysis; 2],
         refute: &dyn Fn() -> Option<Counterexample>,
+        searching: &mut Option<CircuitSearch>,
         thorough: bool,
     ) -> Result<Proof, Failure> {
         let (inputs, options, ration) = (self.inputs, self.options, &self.ration);
@@ -403,20 +407,22 @@ impl<'s, 'i> ElementProver<'s, 'i> {
         let steps_left = || ration.left() - kept.min(ration.left());
         learned.prover.set_budget(if thorough { steps_left() } else { steps_left().min(FIRST_STEPS) });
         let [reference, opt] = learned.terms(element, analysis);
-        let has_choices = !thorough && learned.prover.is_choice_above([reference, opt]);
-        if has_choices && self.undecided < MOST_UNDECIDED {
-            let found = learned.prover.search_by_circuits([reference, opt], FEW_SEARCH_STEPS);
-            let is_equal = matches!(found, Ok(Searched::Equal))
-                || learned.prover.is_any_choice([reference, opt])
-                    && matches!(learned.prover.equal_by_decisions(reference, opt), Ok(true));
-            if is_equal {
-                self.undecided = 0;
-                return learned.proof([reference, opt], inputs, steps_left());
+        let has_choices = learned.prover.is_choice_above([reference, opt]);
+        let mut hint = None;
+        if has_choices && !thorough && self.undecided < MOST_UNDECIDED {
+            match learned.decides(searching, [reference, opt]) {
+                Searched::Equal => {
+                    self.undecided = 0;
+                    return learned.proof([reference, opt], inputs, steps_left());
+                }
+                Searched::Apart(values) => hint = Some(values),
+                Searched::Open => {}
             }
             self.undecided += 1;
             learned.prover.settle_account();
             learned.prover.set_budget(steps_left().min(FIRST_STEPS));
         }
+        let near = |hint: Hint| refute_near(element.reference, element.opt, inputs, &options.effort, hint);
         let screens = &mut self.screens;
         let mut refuted = |points| {
             let differs = differs(screens, element, points, inputs, options);
@@ -438,44 +444,8 @@ impl<'s, 'i> ElementProver<'s, 'i> {
             if let Some(different) = refuted(points) {
                 return Err(different);
             }
-            if !thorough && self.unsplit < MOST_UNDECIDED {
-                learned.prover.settle_account();
-                match by_integers::prove(element, inputs, ration) {
-                    ByIntegers::Equal(read) => {
-                        self.unsplit = 0;
-                        self.swept.extend(read);
-                        return learned.proof([reference, opt], inputs, steps_left());
-                    }
-                    ByIntegers::Open(hint) => {
-                        self.unsplit += 1;
-                        let near = refute_near(element.reference, element.opt, inputs, &options.effort, hint);
-                        if let Some(witness) = near {
-                            return Err(Failure::Different(witness));
-                        }
-                    }
-                    ByIntegers::Unsuitable => {}
-                }
-                learned.prover.set_budget(steps_left().min(FIRST_STEPS));
-            }
-            if has_choices && self.unsearched < MOST_UNDECIDED {
-                learned.prover.settle_account();
-                learned.prover.set_budget(steps_left());
-                match learned.prover.search_by_circuits([reference, opt], SEARCH_STEPS) {
-                    Ok(Searched::Equal) => {
-                        self.unsearched = 0;
-                        return learned.proof([reference, opt], inputs, steps_left());
-                    }
-                    Ok(Searched::Apart(hint)) => {
-                        let near = refute_near(element.reference, element.opt, inputs, &options.effort, hint);
-                        if let Some(witness) = near {
-                            return Err(Failure::Different(witness));
-                        }
-                    }
-                    Ok(Searched::Open) | Err(_) => {}
-                }
-                self.unsearched += 1;
-                learned.prover.settle_account();
-                learned.prover.set_budget(steps_left().min(FIRST_STEPS));
+            if let Some(witness) = hint.and_then(near) {
+                return Err(Failure::Different(witness));
             }
             if !thorough {
                 let bytes = options.budgets[Limit::MemoryBytes].saturating_sub(options.held.total());
@@ -526,7 +496,51 @@ impl<'s, 'i> ElementProver<'s, 'i> {
                 }
             }
         }
-        let refute = || if thorough || learned.prover.is_thorough() { refute() } else { None };
+        let is_last = thorough || learned.prover.is_thorough();
+        let refute = || if is_last { refute() } else { None };
+        if is_last && unproved.is_open() && self.unsplit < MOST_UNDECIDED {
+            if let Some(witness) = refute() {
+                return Err(Failure::Different(witness));
+            }
+            learned.prover.settle_account();
+            match by_integers::prove(element, inputs, ration) {
+                ByIntegers::Equal(read) => {
+                    self.unsplit = 0;
+                    self.swept.extend(read);
+                    return learned.proof([reference, opt], inputs, steps_left());
+                }
+                ByIntegers::Open(hint) => {
+                    self.unsplit += 1;
+                    if let Some(witness) = near(hint) {
+                        return Err(Failure::Different(witness));
+                    }
+                }
+                ByIntegers::Unsuitable => {}
+            }
+        }
+        let is_searched = is_last && has_choices && unproved.is_open() && self.unsearched < MOST_UNDECIDED;
+        if is_searched {
+            if let Some(witness) = refute() {
+                return Err(Failure::Different(witness));
+            }
+            learned.prover.settle_account();
+            if equal_at_all(element.reference, element.opt, inputs, &options.effort) {
+                return Ok(Proof::default());
+            }
+            match learned.search(searching, [reference, opt], steps_left()) {
+                Ok(Searched::Equal) => {
+                    self.unsearched = 0;
+                    return learned.proof([reference, opt], inputs, steps_left());
+                }
+                Ok(Searched::Apart(hint)) => {
+                    if let Some(witness) = near(hint) {
+                        return Err(Failure::Different(witness));
+                    }
+                }
+                Ok(Searched::Open) | Err(_) => {}
+            }
+            self.unsearched += 1;
+        }
         match unproved {
             Attempt::Equal => learned.proof([reference, opt], inputs, steps_left()),
             Attempt::FirstUndefined(reason) => Err(Failure::Undefined { side: Which::Reference, reason }),
@@ -535,12 +549,12 @@ impl<'s, 'i> ElementProver<'s, 'i> {
                 learned.requirements(reference, Which::Reference)?;
                 Err(Failure::Undefined { side: Which::Opt, reason })
             }
-            Attempt::Open(_) if thorough || learned.prover.is_thorough() => {
+            Attempt::Open(_) if is_last => {
                 if let Some(witness) = refute() {
                     return Err(Failure::Different(witness));
                 }
                 learned.prover.settle_account();
-                if equal_at_all(element.reference, element.opt, inputs, &options.effort) {
+                if !is_searched && equal_at_all(element.reference, element.opt, inputs, &options.effort) {
                     return Ok(Proof::default());
                 }
                 if is_one_product(element, analysis, inputs, ration) {
@@ -557,8 +571,6 @@ impl<'s, 'i> ElementProver<'s, 'i> {
                         learned.proof([reference, opt], inputs, steps_left())
                     }
                     Ok(Split::Open { hints, reason }) => {
-                        let near =
-                            |hint| refute_near(element.reference, element.opt, inputs, &options.effort, hint);
                         let witness = hints.into_iter().find_map(near);
                         Err(witness.map_or(Failure::Unknown { reason }, Failure::Different))
                     }
@@ -735,6 +747,42 @@ impl<'s> Learned<'s> {
             return None;
         }
         self.prover.term_signs(at).ok()
+    }
+
+    /// Decides by what is cheap whether two terms are equal: whether they are the same circuits, or small diagrams, or a
+    /// short search finds a difference, or they are the same diagrams.
+    fn decides(&mut self, searching: &mut Option<CircuitSearch>, terms: [TermRef; 2]) -> Searched {
+        let prover = &mut self.prover;
+        *searching = prover.circuits_of(terms).ok().flatten();
+        let is_any_choice = prover.is_any_choice(terms);
+        let mut search = |prover: &mut Prover<'s>, steps: u64| match searching {
+            Some(searching) => prover.search(searching, steps).unwrap_or(Searched::Open),
+            None => Searched::Open,
+        };
+        let same = |prover: &mut Prover<'s>, nodes: usize| {
+            is_any_choice && matches!(prover.equal_by_decisions(terms, nodes), Ok(true))
+        };
+        if matches!(search(prover, 0), Searched::Equal) || same(prover, FEW_NODES) {
+            return Searched::Equal;
+        }
+        let found = search(prover, FEW_SEARCH_STEPS);
+        if !matches!(found, Searched::Equal) && same(prover, usize::MAX) { Searched::Equal } else { found }
+    }
+
+    /// Looks for a difference of two terms by a long search.
+    fn search(
+        &mut self,
+        searching: &mut Option<CircuitSearch>,
+        terms: [TermRef; 2],
+        steps: u64,
+    ) -> Result<Searched, Stop> {
+        self.prover.settle_account();
+        self.prover.set_budget(steps);
+        if searching.is_none() {
+            *searching = self.prover.circuits_of(terms)?;
+        }
+        let Some(searching) = searching else { return Ok(Searched::Open) };
+        self.prover.search(searching, SEARCH_STEPS)
     }
 
     fn terms(&mut self, element: &ElementPair<'s>, analysis: [&'s Analysis; 2]) -> [TermRef; 2] {

@@ -75,6 +75,11 @@ impl<T> Default for Functions<T> {
 }
 
 impl<T: Copy + Eq + Hash> Functions<T> {
+    /// Functions whose diagrams have at most so many nodes.
+    pub fn of_at_most(nodes: usize) -> Functions<T> {
+        Functions { diagrams: Diagrams::default().of_at_most(nodes), ..Functions::default() }
+    }
+
     /// Memory in bytes.
     pub fn bytes(&self) -> u64 {
         self.diagrams.bytes() + (4 * self.known.capacity() * size_of::<TermId>()) as u64
@@ -91,7 +96,7 @@ impl<T: Copy + Eq + Hash> Functions<T> {
                 stack.pop();
                 continue;
             }
-            if self.known.len() >= MAX_KNOWN {
+            if self.known.len() >= MAX_KNOWN || self.diagrams.is_full() {
                 return None;
             }
             let before = stack.len();

@@ -12,8 +12,8 @@ use std::collections::BTreeSet;
 /// The largest number of nodes of all diagrams of a table.
 const MAX_NODES: usize = 1 << 17;
 
-/// The largest number of results that a table remembers.
-const MAX_KNOWN: usize = 1 << 19;
+/// The largest number of results that a table remembers, for each of its nodes.
+const KNOWN_A_NODE: usize = 4;
 
 /// The largest number of variables: so deep are diagrams.
 const MAX_VARIABLES: usize = 512;
@@ -97,15 +97,41 @@ struct Declared {
 }
 
 /// All diagrams over the same variables.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Diagrams {
+    most_nodes: usize,
     nodes: Vec<Node>,
     numbers: FxHashMap<Node, Diagram>,
     variables: Vec<Declared>,
     known: FxHashMap<(DiagramOperation, [Diagram; 3]), Diagram>,
 }
 
+impl Default for Diagrams {
+    fn default() -> Diagrams {
+        Diagrams {
+            most_nodes: MAX_NODES,
+            nodes: Vec::new(),
+            numbers: FxHashMap::default(),
+            variables: Vec::new(),
+            known: FxHashMap::default(),
+        }
+    }
+}
+
 impl Diagrams {
+    /// A table that has at most so many nodes.
+    #[must_use]
+    pub fn of_at_most(self, nodes: usize) -> Diagrams {
+        Diagrams { most_nodes: nodes.min(self.most_nodes), ..self }
+    }
+
+    /// Whether the table has [few nodes](Diagrams::of_at_most), and all of them.
+    pub(super) fn is_full(&self) -> bool {
+        let is_all =
+            self.nodes.len() >= self.most_nodes || self.known.len() >= KNOWN_A_NODE * self.most_nodes;
+        self.most_nodes < MAX_NODES && is_all
+    }
+
     /// Memory in bytes.
     pub fn bytes(&self) -> u64 {
         (self.nodes.len() * 3 * size_of::<Node>() + self.known.capacity() * 24) as u64
@@ -173,7 +199,7 @@ impl Diagrams {
         if let Some(known) = self.numbers.get(&node) {
             return Some(*known);
         }
-        if self.nodes.len() >= MAX_NODES {
+        if self.nodes.len() >= self.most_nodes {
             return None;
         }
         let diagram = Diagram(number_of(self.nodes.len()));
@@ -231,7 +257,7 @@ impl Diagrams {
                 self.branch(variable, values?)?
             }
         };
-        if self.known.len() >= MAX_KNOWN {
+        if self.known.len() >= KNOWN_A_NODE * self.most_nodes {
             return None;
         }
         self.known.insert((operation, operands), result);

@@ -8,6 +8,7 @@ mod exponentials;
 mod field;
 mod functions;
 mod indicators;
+mod infinities;
 mod integers;
 mod random;
 mod speed;
