@@ -2,15 +2,16 @@
 
 use crate::base::budget::{Exhausted, Limit};
 use crate::base::index::InstId;
-use crate::case::{Case, Element, Which};
+use crate::case::{Case, Contents, Element, Param, ParamKind, Role, Which};
 use crate::conditions::Conditions;
 use crate::decide::witness::WitnessKind;
 use crate::decide::{self, DecisionOptions, Failure, InputInfo};
 use crate::machine::{Possible, RunError, integer_constant};
 use crate::steps::Programs;
-use crate::term::{InputId, Store, TermId, TermOp, View, expression, spell_element};
+use crate::term::{InputId, Store, TermId, TermKind, TermOp, View, depends_on, expression, spell_element};
 use crate::verdict::{
-    Fault, InputError, InputProblem, MOST_FINDINGS, Progress, Unknown, UnknownReason, ValuePair, Verdict,
+    Fault, FaultKind, InputError, InputProblem, MOST_FINDINGS, Progress, Unknown, UnknownReason, ValuePair,
+    Verdict,
 };
 
 /// Number of equal pairs of values that are reported for a failed proof.
@@ -50,6 +51,7 @@ pub(crate) fn ended(exhausted: Exhausted, reason: String, decided: Option<(usize
                 exhausted.allowed / each.max(1)
             )
         }
+        Some((_, _, case)) if chosen_by(case).is_some() => chosen_by(case).unwrap_or_default(),
         // One element alone takes more than its steps, and that it ends is not known.
         Some(_) | None => "try a smaller size first: the number of steps often grows faster than the size, and a higher limit may \
               not be enough. If the kernels are very different, verify a third kernel between the two, with one case \
@@ -57,6 +59,31 @@ pub(crate) fn ended(exhausted: Exhausted, reason: String, decided: Option<(usize
             .to_owned(),
     });
     Verdict::Unknown(Unknown { kind, reason, progress: None, help })
+}
+
+/// What makes many cases: how many unknown integers there are.
+fn chosen_by(case: &Case) -> Option<String> {
+    let count = |param: &Param| match &param.kind {
+        ParamKind::Tensor {
+            reference: Element::Int { .. },
+            role: Role::In,
+            contents: Contents::Symbolic,
+            shape,
+            ..
+        } => Some((format!("`{}`", param.name), shape.iter().product::<u64>())),
+        ParamKind::Tensor { .. } | ParamKind::Scalar { .. } => None,
+    };
+    let tensors: Vec<(String, u64)> = case.params.iter().filter_map(count).collect();
+    let (names, all): (Vec<&str>, u64) =
+        (tensors.iter().map(|(name, _)| name.as_str()).collect(), tensors.iter().map(|(_, own)| own).sum());
+    (all > 1).then(|| {
+        format!(
+            "{all} unknown integers, those of {}, may choose what is computed: the number of cases grows with each of \
+             them, and with how many values it may have. Fewer of them, a narrower `range`, or `contents` for some \
+             take fewer steps",
+            names.join(" and ")
+        )
+    })
 }
 
 /// A number of two significant digits that is greater.
@@ -157,14 +184,46 @@ fn decided_alone(possible: Possible, inputs: &[InputInfo], options: &DecisionOpt
         Some((_, Failure::Different(witness))) if witness.kind == WitnessKind::Values => Some(witness),
         Some(_) | None => None,
     };
-    let Some(witness) = found else { return perhaps(&fault, &told) };
-    let mut inputs: Vec<String> =
+    let Some(witness) = found else {
+        let declarations =
+            if fault.kind == FaultKind::Race { declarations(&store, when, inputs) } else { None };
+        fault.help = match (declarations, fault.help.take()) {
+            (Some(declarations), Some(help)) => Some(format!("{declarations}; else, {help}")),
+            (declarations, help) => declarations.or(help),
+        };
+        return perhaps(&fault, &told);
+    };
+    let inputs: Vec<String> =
         witness.inputs.iter().map(|input| format!("{} = {}", input.name, input.value)).collect();
-    if witness.zeros > 0 {
-        inputs.push(format!("{} more of 0", witness.zeros));
-    }
-    fault.message.push_str(&format!(", for inputs such as {}", inputs.join(", ")));
+    let inputs = inputs.join(", ");
+    let such = match (inputs.as_str(), witness.zeros) {
+        ("", 0) => ", for all inputs".to_owned(),
+        ("", 1) => ", where the one input that matters is 0".to_owned(),
+        ("", zeros) => format!(", where the {zeros} inputs that matter are all 0"),
+        (inputs, 0) => format!(", for inputs such as {inputs}"),
+        (inputs, zeros) => format!(", for inputs such as {inputs}, and 0 for {zeros} more"),
+    };
+    fault.message.push_str(&such);
     Verdict::Fault(fault)
+}
+
+/// Which declarations may exclude inputs that fulfil a condition.
+fn declarations(store: &Store, when: TermId, inputs: &[InputInfo]) -> Option<String> {
+    let is_of = |at: usize| {
+        let is_input =
+            |term: TermId| matches!(term.kind(), TermKind::Input { input, .. } if input.index() == at);
+        depends_on(store, &[when], is_input)
+    };
+    let integers = inputs.iter().enumerate().filter(|(_, info)| info.integers.is_some());
+    let names: Vec<String> =
+        integers.filter(|(at, _)| is_of(*at)).map(|(_, info)| format!("`{}`", info.name)).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "if no inputs are meant to be so, say what is known of {} in the case: `range = [least, greatest]`, \
+             `elements = \"distinct\"` or `contents`",
+            names.join(" and of ")
+        )
+    })
 }
 
 /// The type of a number that is 0 or 1.

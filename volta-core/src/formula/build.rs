@@ -65,12 +65,45 @@ impl Shapes {
 
     /// The condition that an expression is positive.
     pub(crate) fn positive(&mut self, of: &Node) -> Result<Node, TooLarge> {
+        let of = &self.compared(of, false)?;
         self.node(Shape::Positive(of.shape), [of])
     }
 
     /// The condition that an expression is zero.
     pub(crate) fn zero(&mut self, of: &Node) -> Result<Node, TooLarge> {
+        let of = &self.compared(of, true)?;
         self.node(Shape::Zero(of.shape), [of])
+    }
+
+    /// What is compared with zero, with counts times integers: `a + b - 2` for `1 - a / 2 - b / 2`, where only `turns`
+    /// permits another sign.
+    fn compared(&mut self, of: &Node, turns: bool) -> Result<Node, TooLarge> {
+        let mut addends = self.addends_of(of);
+        for (coefficient, node) in &mut addends {
+            if let Shape::Run { over: Over::Mean, body, strides } = self.get(node.shape).clone() {
+                let shape = self.intern(Shape::Run { over: Over::Sum, body, strides })?;
+                let sum = Node { shape, slots: node.slots.clone() };
+                let Some(length) = self.run_length(&sum) else { return Ok(of.clone()) };
+                let share = Rational::from_integer(length).recip().ok_or(TooLarge)?;
+                (*coefficient, *node) = (&*coefficient * &share, sum);
+            }
+        }
+        if addends.len() < 2 || !addends.iter().all(|(_, node)| self.is_count(node.shape)) {
+            return Ok(of.clone());
+        }
+        let (mut above, mut below) = (rug::Integer::from(0), rug::Integer::from(1));
+        for (coefficient, _) in &addends {
+            let (own, denominator) = coefficient.to_parts();
+            (above, below) = (above.gcd(&own), below.lcm(&denominator));
+        }
+        let scale = rug::Rational::from((below, above));
+        // Behind what is counted comes the number.
+        let is_counted = |(_, node): &&Addend| *node != Shapes::one();
+        let is_turned =
+            turns && addends.iter().find(is_counted).is_some_and(|(first, _)| first.is_negative());
+        let scale: Rational = if is_turned { (-scale).into() } else { scale.into() };
+        let scaled = addends.into_iter().map(|(coefficient, node)| (&coefficient * &scale, node)).collect();
+        self.combination(scaled)
     }
 
     /// The maximum or minimum of some expressions.

@@ -66,6 +66,8 @@ struct Info {
     order: (u32, u32, u64),
     weight: u32,
     depth: u32,
+    /// Whether its values are integers: numbers, choices between them, counts.
+    is_count: bool,
 }
 
 /// The formula is too large.
@@ -92,8 +94,14 @@ impl Shapes {
     /// No shapes yet; inputs have these extents.
     pub fn new(extents: Vec<Vec<u64>>) -> Shapes {
         let one = Shape::Number(Rational::ONE);
-        let info =
-            Info { shape: one.clone(), slots: Rc::from([]), order: (u32::MAX, 1, 0), weight: 1, depth: 0 };
+        let info = Info {
+            shape: one.clone(),
+            slots: Rc::from([]),
+            order: (u32::MAX, 1, 0),
+            weight: 1,
+            depth: 0,
+            is_count: true,
+        };
         let ids = std::iter::once((one, ShapeId(0))).collect();
         Shapes { list: vec![info], ids, extents, work: 0 }
     }
@@ -114,6 +122,36 @@ impl Shapes {
     /// A measure of its length.
     pub(super) fn weight(&self, id: ShapeId) -> u32 {
         self.list[id.index()].weight
+    }
+
+    /// Whether its values are integers, as far as is seen.
+    pub(super) fn is_count(&self, id: ShapeId) -> bool {
+        self.list[id.index()].is_count
+    }
+
+    fn counts(&self, shape: &Shape) -> bool {
+        match shape {
+            Shape::Number(value) => value.is_integer(),
+            Shape::Whole => true,
+            Shape::Sum(parts) => {
+                parts.iter().all(|(coefficient, part)| coefficient.is_integer() && self.is_count(*part))
+            }
+            Shape::Product(parts) => {
+                parts.iter().all(|(part, power)| *power > 0 && power % 2 == 0 && self.is_count(*part))
+            }
+            Shape::Apply(op, parts) => {
+                let chosen = if *op == TermOp::Select { &parts[1..] } else { parts };
+                matches!(op, TermOp::Select | TermOp::Max | TermOp::Min)
+                    && chosen.iter().all(|part| self.is_count(*part))
+            }
+            Shape::Run { over, body, .. } => *over != Over::Mean && self.is_count(*body),
+            Shape::Constant(_)
+            | Shape::Element(_)
+            | Shape::Exp(_)
+            | Shape::Positive(_)
+            | Shape::Zero(_)
+            | Shape::Entry(..) => false,
+        }
     }
 
     /// The order of shapes by content: by the first input that they read, then by size.
@@ -201,7 +239,8 @@ impl Shapes {
         }
         let id = ShapeId::from_index(self.list.len());
         let order = (lead, weight, hash.finish());
-        self.list.push(Info { shape: shape.clone(), slots: slots.into(), order, weight, depth });
+        let is_count = self.counts(&shape);
+        self.list.push(Info { shape: shape.clone(), slots: slots.into(), order, weight, depth, is_count });
         self.ids.insert(shape, id);
         Ok(id)
     }

@@ -189,6 +189,43 @@ fn a_block_a_triangle_and_a_border_are_a_line_each() {
 }
 
 #[test]
+fn counts_are_compared_with_whole_numbers() {
+    let flag = |shapes: &mut Shapes, at| {
+        let of = x(shapes, at);
+        let is_positive = shapes.positive(&of).expect("small");
+        let zero = shapes.number(Rational::ZERO).expect("small");
+        shapes.apply(TermOp::Select, &[is_positive, Shapes::one(), zero]).expect("small")
+    };
+    // 1 - Σ flags / count
+    let share = |shapes: &mut Shapes, elements: &[u64]| {
+        let by = Rational::from_ratio(-1, elements.len() as i64);
+        let mut addends = vec![(Rational::ONE, Shapes::one())];
+        addends.extend(elements.iter().map(|at| (by.clone(), flag(shapes, *at))));
+        shapes.sum(addends).expect("small")
+    };
+    let are_all = |elements: &'static [u64]| {
+        text(|shapes| {
+            let share = share(shapes, elements);
+            shapes.zero(&share).expect("small")
+        })
+    };
+    assert_eq!(are_all(&[0, 5]), "(x[0] > 0 ? 1 : 0) + (x[5] > 0 ? 1 : 0) = 2");
+    assert_eq!(are_all(&[0, 1, 2, 3, 4, 5]), "Σ{i<6} (x[i] > 0 ? 1 : 0) = 6");
+    let are_fewer = text(|shapes| {
+        let share = share(shapes, &[0, 1, 2, 3, 4, 5]);
+        shapes.positive(&share).expect("small")
+    });
+    assert_eq!(are_fewer, "Σ{i<6} (x[i] > 0 ? 1 : 0) < 6");
+    // Reals keep their means.
+    let mean = text(|shapes| {
+        let of: Vec<_> = (0..64).map(|at| (Rational::from_ratio(1, 64), at)).collect();
+        let sum = sum(shapes, &of, -3);
+        shapes.positive(&sum).expect("small")
+    });
+    assert_eq!(mean, "mean{i<64}(x[i]) > 3");
+}
+
+#[test]
 fn numbers_have_the_scale_in_which_they_are_short() {
     let share = Rational::from_ratio(1, 64);
     let mean: Vec<_> = (0..64).map(|at| (share.clone(), at)).collect();

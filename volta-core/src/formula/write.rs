@@ -322,6 +322,12 @@ impl<N: Notation> Writer<'_, N> {
         let sides = match (left.as_slice(), right.as_slice()) {
             (left, []) => [self.sum(left).text, relation.into(), zero()],
             ([], right) => [self.sum(right).text, opposite.into(), zero()],
+            // A number stands on the right.
+            ([(_, number)], right)
+                if is_constant(number) && !right.iter().all(|(_, part)| is_constant(part)) =>
+            {
+                [self.sum(right).text, opposite.into(), self.sum(&left).text]
+            }
             (left, right) => [self.sum(left).text, relation.into(), self.sum(right).text],
         };
         Written::new(self.notation.comparison(&sides, true), Level::Sum)

@@ -46,7 +46,7 @@ pub use info::{
     TermOp, fill,
 };
 pub use node::{BitStrides, Constant, Lanes, Motion, Moves, Nearness, NodeParts, NodeRef, Store, View};
-pub use print::{element_index, expression, spell_element};
+pub use print::{element_index, expression, opposite, spell_element};
 pub use range::{Bound, Range, Ranges};
 pub(crate) use reachability::{Reached, bits, each_term, is_of_input, rank, whole_node};
 pub(crate) use roots::Root;

@@ -26,11 +26,33 @@ pub fn expression(
             expression(store, known, depth, input, number)
         }
         View::Apply(..) if depth == 0 => "…".to_string(),
+        View::Apply(TermOp::Not, [denied, ..]) => opposite(store, denied, depth, input, number),
         View::Apply(op, operands) => {
             let shown = |operand: &TermId| expression(store, *operand, depth - 1, input, number);
             let operands: Vec<String> = operands[..op.arity()].iter().map(shown).collect();
             fill(op.info().text, &operands)
         }
+    }
+}
+
+/// The text of the opposite of a condition, as [`expression`] writes it: `a != b` in place of `!(a == b)`.
+pub fn opposite(
+    store: &Store,
+    condition: TermId,
+    depth: usize,
+    input: &dyn Fn(super::InputId, u64) -> String,
+    number: &dyn Fn(&Rational) -> Option<String>,
+) -> String {
+    let shown = |term: TermId, depth: usize| expression(store, term, depth, input, number);
+    let View::Apply(op, [a, b, _]) = store.view(condition) else {
+        return format!("!({})", shown(condition, depth));
+    };
+    let opposites = [(TermOp::Equal, "!="), (TermOp::Less, ">="), (TermOp::LessEqual, ">")];
+    match opposites.into_iter().find(|(own, _)| *own == op && depth > 0) {
+        Some((_, relation)) => format!("{} {relation} {}", shown(a, depth - 1), shown(b, depth - 1)),
+        None if op == TermOp::Not => shown(a, depth),
+        None if depth > 0 && op.info().text.starts_with('(') => format!("!{}", shown(condition, depth)),
+        None => format!("!({})", shown(condition, depth)),
     }
 }
 
@@ -61,6 +83,24 @@ pub fn element_index(shape: &[u64], element: u64) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::program::InstId;
+    use crate::term::InputId;
+
+    #[test]
+    fn opposites_are_relations() {
+        let mut store = Store::default();
+        let [x, y] = [0, 1].map(|at| TermId::input(InputId(at), 0));
+        let mut apply = |op, operands: &[TermId]| store.apply(op, operands, InstId(0));
+        let equal = apply(TermOp::Equal, &[x, y]);
+        let differ = apply(TermOp::Not, &[equal]);
+        let both = apply(TermOp::And, &[equal, differ]);
+        let name = |input: InputId, _| ["x", "y"][input.index()].to_string();
+        let text = |term, depth| expression(&store, term, depth, &name, &|_| None);
+        let denied = |term, depth| opposite(&store, term, depth, &name, &|_| None);
+        assert_eq!(text(differ, 2), "x != y");
+        assert_eq!([denied(equal, 1), denied(differ, 1)], ["x != y", "x == y"]);
+        assert_eq!([denied(both, 1), denied(equal, 0)], ["!(… and …)", "!(…)"]);
+    }
 
     #[test]
     fn elements_are_named_by_their_indices() {

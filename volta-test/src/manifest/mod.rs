@@ -570,6 +570,14 @@ fn read_scalar(
             }
         },
         (None, Some(true)) => ScalarValue::Symbolic(assumed),
+        (None, _) if assumed.range.is_some() => {
+            problems.add_missing(
+                table.span.clone(),
+                format!("`{name}` has a `range`, and neither a value nor `symbolic = true`"),
+                Some("a scalar that may be any number of its range is `symbolic = true`; a tensor has a `role` and a `shape`".to_owned()),
+            );
+            return None;
+        }
         (None, _) => {
             let help =
                 Some("a tensor needs `role` and `shape`, a scalar `value` (or `symbolic = true`)".to_owned());

@@ -135,6 +135,18 @@ fn variables_of_the_module_are_read_like_parameters() {
 }
 
 #[test]
+fn a_scalar_with_a_range_alone_is_told_what_it_lacks() {
+    let text = "[params]\nn = { type = \"i32\", range = [0, 4] }\n[kernel]\nsource = \"k.cu\"\nblock = 1\n";
+    assert_eq!(
+        problems(text),
+        [
+            "2:1: `n` has a `range`, and neither a value nor `symbolic = true` | a scalar that may be any number of its \
+             range is `symbolic = true`; a tensor has a `role` and a `shape`"
+        ]
+    );
+}
+
+#[test]
 fn numbers_that_a_type_cannot_hold_are_mistakes_at_their_place() {
     let text = |line: &str| problems(&format!("[params]\n{line}\n[kernel]\nsource = \"k.cu\"\nblock = 1\n"));
     assert_eq!(

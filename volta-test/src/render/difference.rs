@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use volta_core::case::Which;
+use volta_core::case::{ParamKind, Which};
 use volta_core::verdict::Place;
 use volta_core::verdict::{Difference, How, Report, Witness};
 
@@ -13,10 +13,14 @@ use crate::case::Case;
 const MAX_INPUTS: usize = 24;
 /// The number of lines of a formula that are shown.
 const MAX_LINES: usize = 6;
-/// The number of characters of a long line that are shown before and after its first mark.
-const NEAR: usize = 200;
+/// A line of a formula with more characters is not read.
+const MAX_LENGTH: usize = 400;
+/// The number of definitions that are shown with the lines of a formula.
+const MAX_DEFINITIONS: usize = 8;
 /// The number of equal neighbouring elements from which on they share a line.
 const MIN_RUN: usize = 4;
+/// The number of elements, and of such neighbours, with one value that are shown.
+const MAX_RUNS: usize = 12;
 
 pub(super) fn render(case: &Case, report: &Report, difference: &Difference, paint: Paint) -> String {
     let reference = case.reference.as_ref().map(|kernel| clean_line(&kernel.shown())).unwrap_or_default();
@@ -29,15 +33,16 @@ pub(super) fn render(case: &Case, report: &Report, difference: &Difference, pain
             let _ = writeln!(text, "  {opt:<width$}  computes {}", clean_line(&witness.opt));
             if let Some(on_the_way) = &witness.explanation {
                 let [ours, theirs] = on_the_way.places.each_ref().map(|place| line(place.as_deref()));
+                let article = if on_the_way.what.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
                 let line = format!(
-                    "because of a {}: {} in the reference{ours}, {} in the optimized kernel{theirs}",
+                    "because of {article} {}: {} in the reference{ours}, {} in the optimized kernel{theirs}",
                     on_the_way.what,
                     clean_line(&on_the_way.reference),
                     clean_line(&on_the_way.opt)
                 );
                 let _ = writeln!(text, "  {}", wrapped(&line, 2, 4));
             }
-            text.push_str(&inputs(witness, paint));
+            text.push_str(&inputs(case, witness, paint));
             text.push_str(&formulas(report));
             text.push_str(&advice(witness, paint));
         }
@@ -54,7 +59,10 @@ pub(super) fn render(case: &Case, report: &Report, difference: &Difference, pain
             let _ = writeln!(text, "  {} {help}", paint.bold("help:"));
         }
     }
-    let _ = writeln!(text, "  {}", proof::coverage(case, report));
+    // Where not the same elements are written, none need have been compared.
+    if report.coverage.total > 0 {
+        let _ = writeln!(text, "  {}", proof::coverage(case, report));
+    }
     text
 }
 
@@ -73,42 +81,86 @@ fn advice(witness: &Witness, paint: Paint) -> String {
     text
 }
 
-/// The lines of both formulas that differ.
+/// The lines of both formulas that differ, with the definitions that they use; nothing where these are too long, or where
+/// one side has no formula for what the other one has.
 fn formulas(report: &Report) -> String {
-    let mut text = String::new();
-    if report.formulas.len() < 2 {
-        return text;
+    let [reference, opt] = report.formulas.as_slice() else { return String::new() };
+    let both = [reference, opt].map(|formula| Marked::of(&formula.marked));
+    let has_partner = |own: &Marked<'_>, other: &Marked<'_>| {
+        own.differing.iter().all(|line| other.all.iter().any(|there| left(there) == left(line)))
+    };
+    let [one, other] = &both;
+    let are_short = both.iter().all(|side| {
+        side.used.len() <= MAX_DEFINITIONS && side.shown().all(|line| line.chars().count() <= MAX_LENGTH)
+    });
+    if !(has_partner(one, other) && has_partner(other, one) && are_short) {
+        return String::new();
     }
-    for (side, formula) in ["the reference", "the optimized kernel"].iter().zip(&report.formulas) {
-        let lines: Vec<&str> = formula.marked.lines().filter(|line| line.contains('⟦')).collect();
-        if lines.is_empty() {
+    let mut text = String::new();
+    for (side, marked) in ["the reference", "the optimized kernel"].iter().zip(&both) {
+        if marked.differing.is_empty() {
             continue;
         }
         let mark = if text.is_empty() { "; the parts that differ are between ⟦ and ⟧" } else { "" };
         let _ = writeln!(text, "  in all, {side} computes{mark}");
-        for line in lines.iter().take(MAX_LINES) {
+        for line in marked.shown() {
             let indent = 4 + line.len() - line.trim_start().len();
-            let line = clean_line(&near_mark(line.trim_start()));
+            let line = clean_line(line.trim_start());
             let _ = writeln!(text, "{}{}", " ".repeat(indent), wrapped(&line, indent, indent + 2));
         }
-        if lines.len() > MAX_LINES {
-            let _ = writeln!(text, "    … {} more lines that are not the same …", lines.len() - MAX_LINES);
+        let hidden = marked.differing.len().saturating_sub(MAX_LINES);
+        if hidden > 0 {
+            let _ = writeln!(text, "    … {hidden} more lines that are not the same …");
         }
     }
     text
 }
 
-/// A long line cut to the part around its first mark.
-fn near_mark(line: &str) -> String {
-    let characters: Vec<char> = line.chars().collect();
-    if characters.len() <= 2 * NEAR {
-        return line.into();
+/// A formula with marks.
+struct Marked<'t> {
+    all: Vec<&'t str>,
+    /// The lines with marks.
+    differing: Vec<&'t str>,
+    /// The definitions behind these that the shown ones use.
+    used: Vec<&'t str>,
+}
+
+impl<'t> Marked<'t> {
+    fn of(text: &'t str) -> Marked<'t> {
+        let all: Vec<&str> = text.lines().collect();
+        let differing: Vec<&str> = all.iter().copied().filter(|line| line.contains('⟦')).collect();
+        let is_definition = |line: &&&str| line.starts_with(' ');
+        let mut used: Vec<&str> = Vec::new();
+        let mut at = 0;
+        while let Some(line) = differing.iter().take(MAX_LINES).chain(&used).nth(at).copied() {
+            at += 1;
+            let is_named = |definition: &&&str| {
+                let name = left(definition).split('[').next().unwrap_or_default();
+                right(line).split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == name)
+            };
+            let is_new = |line: &&&str| {
+                !used.contains(line) && !differing[..differing.len().min(MAX_LINES)].contains(line)
+            };
+            let more: Vec<&str> =
+                all.iter().filter(is_definition).filter(is_named).filter(is_new).copied().collect();
+            used.extend(more);
+        }
+        Marked { all, differing, used }
     }
-    let mark = characters.iter().position(|c| *c == '⟦').unwrap_or(0);
-    let (from, to) = (mark.saturating_sub(NEAR), (mark + NEAR).min(characters.len()));
-    let cut = |is_cut: bool| if is_cut { "…" } else { "" };
-    let shown: String = characters[from..to].iter().collect();
-    format!("{}{shown}{}", cut(from > 0), cut(to < characters.len()))
+
+    fn shown(&self) -> impl Iterator<Item = &'t str> {
+        self.differing.iter().take(MAX_LINES).chain(&self.used).copied()
+    }
+}
+
+/// What a line of a formula says a value of.
+fn left(line: &str) -> &str {
+    line.split_once(" = ").map_or(line, |(left, _)| left).trim()
+}
+
+/// The value in a line of a formula.
+fn right(line: &str) -> &str {
+    line.split_once(" = ").map_or("", |(_, right)| right)
 }
 
 /// The place of an instruction in parentheses: its line in CUDA, or else in PTX.
@@ -122,8 +174,51 @@ pub(super) fn line(place: Option<&Place>) -> String {
     }
 }
 
+/// The element behind another one in the order of rows, by its name.
+fn is_next(case: &Case, one: &str, next: &str) -> bool {
+    let [(tensor, at), (other, behind)] = [one, next].map(indices);
+    if tensor != other || at.len() != behind.len() || at.is_empty() {
+        return false;
+    }
+    let shape = case.params.iter().find(|param| param.name == tensor).and_then(|param| match &param.kind {
+        ParamKind::Tensor { shape, .. } if shape.len() == at.len() => Some(shape),
+        ParamKind::Tensor { .. } | ParamKind::Scalar { .. } => None,
+    });
+    let mut expected = at;
+    for place in (0..expected.len()).rev() {
+        expected[place] += 1;
+        match shape.map(|shape| shape[place]) {
+            Some(extent) if expected[place] == extent && place > 0 => expected[place] = 0,
+            Some(_) | None => break,
+        }
+    }
+    expected == behind
+}
+
+/// The tensor of an element, and its indices.
+fn indices(name: &str) -> (&str, Vec<u64>) {
+    let (tensor, rest) = name.split_once('[').unwrap_or((name, ""));
+    let indices = rest.split(['[', ']']).filter_map(|index| index.parse().ok());
+    (tensor, indices.collect())
+}
+
+/// Names of elements with one value, those that follow one another in short.
+fn elements(case: &Case, names: &[&str]) -> String {
+    let runs = names.chunk_by(|one, next| is_next(case, one, next));
+    let runs = runs.flat_map(|run| match run {
+        [first, .., last] if run.len() >= MIN_RUN => vec![format!("{first} … {last}")],
+        run => run.iter().map(|name| (*name).to_owned()).collect(),
+    });
+    let mut runs: Vec<String> = runs.collect();
+    if runs.len() > MAX_RUNS {
+        runs.truncate(MAX_RUNS);
+        runs.push("…".into());
+    }
+    runs.join(", ")
+}
+
 /// The inputs of a witness, equal neighbouring elements in one line.
-fn inputs(witness: &Witness, paint: Paint) -> String {
+fn inputs(case: &Case, witness: &Witness, paint: Paint) -> String {
     let others = match (witness.inputs.is_empty(), witness.zeros) {
         (true, 0) => return "  at all inputs\n".to_string(),
         (true, 1) => return "  where the one input that matters is 0\n".to_string(),
@@ -137,8 +232,9 @@ fn inputs(witness: &Witness, paint: Paint) -> String {
     let mut lines: Vec<String> = Vec::new();
     for run in witness.inputs.chunk_by(alike) {
         match run {
-            [(first, value), .., (last, _)] if run.len() >= MIN_RUN => {
-                lines.push(format!("{first} … {last} = {value} ({} elements)", run.len()));
+            [(_, value), ..] if run.len() >= MIN_RUN => {
+                let names: Vec<&str> = run.iter().map(|(name, _)| name.as_str()).collect();
+                lines.push(format!("{} = {value} ({} elements)", elements(case, &names), run.len()));
             }
             run => lines.extend(run.iter().map(|(name, value)| format!("{name} = {value}"))),
         }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use volta_core::case::{ParamKind, Role, Which};
+use volta_core::case::{Element, ParamKind, Role, Which};
 use volta_core::term::spell_element;
 use volta_core::verdict::{AllSizes, Claim, ElementError, InputScope, Report, UnusedInput};
 
@@ -29,8 +29,15 @@ pub(super) fn equivalent(case: &Case, report: &Report, conditions: &[String], pa
     let _ = writeln!(text, "  {}", coverage(case, report));
     text.push_str(&sizes_line(report));
     text.push_str(&unused_lines(case, report));
-    let line = "not compared: intermediate values, such as a running maximum that cancels";
-    let _ = writeln!(text, "  {}", wrapped(line, 2, 4));
+    let is_float = |element: Element| matches!(element, Element::Float(_));
+    let is_real = |kind: &ParamKind| match kind {
+        ParamKind::Tensor { reference, opt, .. } => is_float(*reference) || is_float(*opt),
+        ParamKind::Scalar { element, .. } => is_float(*element),
+    };
+    if case.params.iter().any(|param| is_real(&param.kind)) {
+        let line = "not compared: intermediate values, such as a running maximum that cancels";
+        let _ = writeln!(text, "  {}", wrapped(line, 2, 4));
+    }
     text
 }
 

@@ -191,6 +191,72 @@ fn differences_show_inputs_and_both_values() {
 }
 
 #[test]
+fn neighbours_with_one_value_share_a_line() {
+    let (mut case, _folder) = case("neighbours");
+    if let ParamKind::Tensor { shape, .. } = &mut case.params[0].kind {
+        *shape = vec![3, 4];
+    }
+    let zeros = ["y[0][1]", "y[0][2]", "y[0][3]", "y[1][0]"].map(|name| (name.to_owned(), "0".to_owned()));
+    let fives = ["y[1][2]", "y[2][0]", "y[2][2]", "y[2][3]"].map(|name| (name.to_owned(), "5".to_owned()));
+    let witness = Witness {
+        inputs: zeros.into_iter().chain(fives).collect(),
+        zeros: 0,
+        reference: "1".into(),
+        opt: "2".into(),
+        readings: Vec::new(),
+        explanation: Some(Explanation {
+            what: "argument of the logarithm".into(),
+            reference: "7".into(),
+            opt: "0".into(),
+            places: [None, None],
+        }),
+    };
+    let how = How::Values(witness);
+    let difference = Difference { tensor: "y".into(), element: 3, index: vec![1, 1], how };
+    let mut report = report(Verdict::Different(difference));
+    report.formulas.clear();
+    let text = told_of(&case, report);
+    assert!(text.contains("- y[0][1] … y[1][0] = 0 (4 elements)\n"), "{text}");
+    assert!(text.contains("- y[1][2], y[2][0], y[2][2], y[2][3] = 5 (4 elements)\n"), "{text}");
+    assert!(text.contains("because of an argument of the logarithm: 7"), "{text}");
+}
+
+#[test]
+fn formulas_are_shown_with_their_definitions_or_not_at_all() {
+    let (case, _folder) = case("formulas");
+    let told = |sides: [&str; 2]| {
+        let difference =
+            Difference { tensor: "y".into(), element: 3, index: vec![3], how: How::NobodyWrites };
+        let witness = Witness {
+            inputs: Vec::new(),
+            zeros: 1,
+            reference: "1".into(),
+            opt: "2".into(),
+            readings: Vec::new(),
+            explanation: None,
+        };
+        let mut report = report(Verdict::Different(Difference { how: How::Values(witness), ..difference }));
+        let formula =
+            |text: &str| FormulaText { text: String::new(), marked: text.into(), mathml: String::new() };
+        report.formulas = sides.map(formula).into();
+        told_of(&case, report)
+    };
+    let own = "y[i] = ⟦part2 + 1⟧\n  part = x[0] + x[1]\n  part2 = part^2\n  other = x[2]";
+    let text = told([own, "y[i] = ⟦2⟧"]);
+    assert!(
+        text.contains("    y[i] = ⟦part2 + 1⟧\n      part2 = part^2\n      part = x[0] + x[1]\n"),
+        "{text}"
+    );
+    assert!(!text.contains("other"), "{text}");
+    let long = format!("y[i] = ⟦{}⟧", "x[0] + ".repeat(100));
+    let of_others = "y[1] = ⟦2⟧";
+    for other in [long.as_str(), of_others] {
+        let text = told([own, other]);
+        assert!(!text.contains("in all"), "{text}");
+    }
+}
+
+#[test]
 fn faults_show_both_sites_in_the_source() {
     let (case, _folder) = case("fault");
     assert_told("race", &told(&case, Verdict::Fault(race(Some(1)))));

@@ -12,8 +12,8 @@ use crate::concurrency::mbarrier_phases::AskedOnce;
 use crate::launch::advice::{origin_site, rule_of, to_be_given, undefined_help};
 use crate::launch::objects::from_generic;
 use crate::number::Rational;
-use crate::program::{Address, Bool2, InstId, PredId, PredSrc, Space, Src};
-use crate::term::{Ranges, Store, TermId, TermOp, expression};
+use crate::program::{Address, Bool2, InstId, Op, PredId, PredSrc, Space, Src};
+use crate::term::{InputId, Ranges, Store, TermId, TermOp, expression, opposite};
 use crate::value::guard::{Guard, Guards, Literal};
 use crate::value::packed::PackedValues;
 use crate::value::{Origin, Sym, SymKind, Truth, Value};
@@ -21,6 +21,15 @@ use crate::verdict::{Fault, FaultKind};
 
 /// A term is printed as deep as fits in this number of characters.
 const LONGEST_TERM: usize = 120;
+
+/// How a term is printed.
+type WriteTerm = fn(
+    &Store,
+    TermId,
+    usize,
+    &dyn Fn(InputId, u64) -> String,
+    &dyn Fn(&Rational) -> Option<String>,
+) -> String;
 
 /// Of several values packed together, at most this number is printed.
 const MOST_PARTS: usize = 4;
@@ -172,7 +181,7 @@ impl ValueTerms<'_> {
         }
         match undefined {
             Some(origin) => {
-                let (kind, why) = self.packed.undefined_reason(origin);
+                let (kind, why) = undefined_reason(self, origin);
                 let rule = rule_of(kind);
                 self.undefined_fault((kind, rule), format!("{what} is {why}"), origin, (warp, lane, pc))
             }
@@ -204,7 +213,7 @@ impl ValueTerms<'_> {
         if self.is_in_doubt(origin) {
             return Stop::Doubtful;
         }
-        let (kind, why) = self.packed.undefined_reason(origin);
+        let (kind, why) = undefined_reason(self, origin);
         let decides = format!("the predicate that decides here is {why}");
         let (rule, message) = match self.packed.leaf(origin) {
             Origin::Unwritten(_) => ("V6", message.to_owned()),
@@ -243,26 +252,7 @@ impl ValueTerms<'_> {
 
     /// A term as text.
     pub(crate) fn describe(&self, term: TermId) -> String {
-        let input = |input, element| self.context.launch.element_name(input, element);
-        // The layout of objects is not determined, so addresses are printed by their objects.
-        let number = |value: &Rational| {
-            let address = value.to_u64()?;
-            let narrow = || self.context.launch.objects.find(Space::Shared, address);
-            let (space, inner) = from_generic(address);
-            let (object, offset) = self.context.launch.objects.find(space, inner).or_else(narrow)?;
-            let object = self.context.launch.objects.get(object);
-            // Small numbers are printed as numbers.
-            (0..=object.size as i64).contains(&offset).then(|| format!("&{}", object.name))
-        };
-        // Printed as deep as fits in one or two lines.
-        let mut text = String::new();
-        for depth in (1..=6).rev() {
-            text = expression(&self.store, term, depth, &input, &number);
-            if text.chars().count() <= LONGEST_TERM {
-                break;
-            }
-        }
-        text
+        written(self, term, expression)
     }
 
     /// A value as text.
@@ -396,7 +386,7 @@ impl ValueTerms<'_> {
 
 impl PackedValues {
     /// The kind of fault that using an undefined value is, with its description.
-    pub(crate) fn undefined_reason(&self, origin: Origin) -> (FaultKind, &'static str) {
+    fn undefined_reason(&self, origin: Origin) -> (FaultKind, &'static str) {
         match self.leaf(origin) {
             Origin::Unwritten(_) if origin.number().is_some() => (
                 FaultKind::Uninitialised,
@@ -504,8 +494,8 @@ impl ValueTerms<'_> {
     /// Literals in words.
     pub(super) fn in_words(&self, literals: &[Literal]) -> String {
         let words = |literal: &Literal| {
-            let condition = self.describe(literal.condition);
-            if literal.holds { condition } else { format!("not {condition}") }
+            let condition = literal.condition;
+            written(self, condition, if literal.holds { expression } else { opposite })
         };
         let mut told: Vec<String> = literals.iter().rev().take(MOST_TOLD).map(words).collect();
         if literals.len() > MOST_TOLD {
@@ -522,6 +512,51 @@ impl ValueTerms<'_> {
         cases.iter_mut().for_each(|case| case.extend_from_slice(&literals));
         self.possibly_in(fault, cases)
     }
+}
+
+/// The kind of fault that using an undefined value is, with its description.
+fn undefined_reason(of: &ValueTerms<'_>, origin: Origin) -> (FaultKind, &'static str) {
+    let of_ticket = |inst: InstId| {
+        let op = of.context.launch.program.insts.get(inst.index()).map(|inst| &inst.op);
+        matches!(op, Some(Op::Atomic { .. } | Op::Special { .. }))
+    };
+    match of.packed.leaf(origin) {
+        Origin::Unevaluated(inst) if of_ticket(inst) => {
+            (FaultKind::Unsupported, "not known, since it depends on who takes which number")
+        }
+        Origin::Unwritten(_)
+        | Origin::Unpredictable(_)
+        | Origin::Invalid(_)
+        | Origin::Doubtful(_)
+        | Origin::Partly(_)
+        | Origin::Unevaluated(_)
+        | Origin::State(_)
+        | Origin::Columns(_) => of.packed.undefined_reason(origin),
+    }
+}
+
+/// A term, or its opposite, as text.
+fn written(of: &ValueTerms<'_>, term: TermId, write: WriteTerm) -> String {
+    let input = |input, element| of.context.launch.element_name(input, element);
+    // The layout of objects is not determined, so addresses are printed by their objects.
+    let number = |value: &Rational| {
+        let address = value.to_u64()?;
+        let narrow = || of.context.launch.objects.find(Space::Shared, address);
+        let (space, inner) = from_generic(address);
+        let (object, offset) = of.context.launch.objects.find(space, inner).or_else(narrow)?;
+        let object = of.context.launch.objects.get(object);
+        // Small numbers are printed as numbers.
+        (0..=object.size as i64).contains(&offset).then(|| format!("&{}", object.name))
+    };
+    // Printed as deep as fits in one or two lines.
+    let mut text = String::new();
+    for depth in (1..=6).rev() {
+        text = write(&of.store, term, depth, &input, &number);
+        if text.chars().count() <= LONGEST_TERM {
+            break;
+        }
+    }
+    text
 }
 
 /// Whether a fault is one of the kernel, rather than something that Volta cannot do.

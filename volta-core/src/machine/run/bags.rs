@@ -322,7 +322,7 @@ impl Launch<'_> {
         possible(fault, when, store)
     }
 
-    fn bag_site(&self, linear: u64, action: &str, (thread, pc): (u32, InstId)) -> Site {
+    pub(super) fn bag_site(&self, linear: u64, action: &str, (thread, pc): (u32, InstId)) -> Site {
         Site { action: action.into(), thread: Some(self.thread(linear, thread)), place: self.place(pc) }
     }
 }
@@ -356,9 +356,9 @@ pub(crate) struct Ended<'e> {
 }
 
 /// A store of a bag, its place behind the first one that its ticket gives, and when it happens.
-struct Placed<'b> {
-    of: &'b BagStore,
-    place: Count,
+pub(super) struct Placed<'b> {
+    pub(super) of: &'b BagStore,
+    pub(super) place: Count,
     when: Count,
 }
 
@@ -476,11 +476,16 @@ impl Ended<'_> {
             let first = placed.iter().filter_map(|placed| placed.place.as_number()).min();
             let first = known.first().map(|(element, _)| i128::from(*element)).or(first);
             let Some(first) = first else { return Err(unclear("no store is at the first of the places")) };
-            let total = chained(first, &known, placed)
-                .ok_or_else(|| unclear("two stores may be at one place, or there is a place between them"))?;
+            let Some(total) = chained(first, &known, placed) else {
+                let why = "two stores may be at one place, or there is a place between them";
+                return Err(self.of_one_place(placed, number).unwrap_or_else(|| unclear(why)));
+            };
             firsts.insert(first);
             if let Some(draw) = ticket.and_then(|at| draws.get(at as usize)) {
-                self.covers(draw, &total, (counts, placed), number)?;
+                let covered = self.covers(draw, &total, (counts, placed), number);
+                covered.map_err(|stop| {
+                    self.behind_the_last(&groups, (draws, counters), number).unwrap_or(stop)
+                })?;
             }
         }
         let (Some(first), 1) = (firsts.first(), firsts.len()) else {
@@ -545,7 +550,7 @@ impl Ended<'_> {
     }
 
     /// A fault that happens in one of some cases.
-    fn possible(&mut self, fault: Fault, cases: Vec<Vec<Literal>>) -> Stop {
+    pub(super) fn possible(&mut self, fault: Fault, cases: Vec<Vec<Literal>>) -> Stop {
         if cases.iter().any(Vec::is_empty) {
             return Stop::Fault(Box::new(fault));
         }

@@ -11,6 +11,9 @@ use std::fmt;
 /// The most places that a message shows.
 const MAX_WAITS: usize = 8;
 
+/// What threads wait for that want a lock.
+const FOR_A_LOCK: &str = "for the lock";
+
 /// A place where lanes of a warp wait, or all lanes of several consecutive warps.
 #[derive(Debug)]
 struct Waits {
@@ -71,7 +74,9 @@ impl Cta<'_> {
             1 => ", 1 place more".to_owned(),
             more => format!(", {more} places more"),
         };
+        let are_of_locks = places.iter().any(|waits| waits.what.starts_with(FOR_A_LOCK));
         let message = match threads {
+            _ if are_of_locks => format!("a lock is not given back, and others wait for it{hidden}"),
             1 => format!("a thread waits for what nobody does{hidden}"),
             _ => format!("{threads} threads wait for each other, and none can proceed{hidden}"),
         };
@@ -122,6 +127,9 @@ impl Cta<'_> {
         if meets_cluster {
             let (arrived, live) = self.sync.cluster.arrived();
             return format!("for the cluster's barrier; {arrived} of {live} threads have arrived");
+        }
+        if let Some(which) = self.sync.lock_waited_for(warp.thread(lane)) {
+            return format!("{FOR_A_LOCK} {which}");
         }
         if let Some(what) = self.sync.flag_of(&self.values.terms, warp, lane) {
             return what;

@@ -4,6 +4,7 @@
 //! Everything of the machine may be used here, and nothing else of the machine uses this.
 
 pub(crate) mod attempt;
+mod bag_faults;
 pub(crate) mod bags;
 pub(crate) mod cases;
 pub(crate) mod class_grid;

@@ -12,7 +12,7 @@ use crate::machine::cta::work::Beside;
 use crate::machine::group::assumptions::Relied;
 use crate::machine::group::stop::Stop;
 use crate::machine::memory::contents::{Page, Placed};
-use crate::machine::sync::queue::{Changed, Queue};
+use crate::machine::sync::queue::{Changed, Queue, Schedule};
 use crate::machine::sync::synchronisation::Mode;
 use crate::machine::sync::tickets::{
     DrawOrder, Learns, MOST_ORDERS, Spoken, Tickets, runs_at_least, unspoken,
@@ -157,7 +157,13 @@ impl<'l> Orders<'l, 'l> {
         let mut changed = Changed::default();
         let ran = loop {
             let (done, tickets) = self.with(Tickets::of_queue(changed));
-            let ran = done?;
+            let ran = match done {
+                Ok(ran) => ran,
+                Err(Stop::Fault(fault)) if fault.kind == FaultKind::Unsupported => {
+                    return self.differing_schedules().ok_or(Stop::Fault(fault));
+                }
+                Err(stop) => return Err(stop),
+            };
             // Each time, something is added to what items change.
             match tickets.queue.and_then(Queue::changed_more) {
                 Some(more) => changed = more,
@@ -168,6 +174,28 @@ impl<'l> Orders<'l, 'l> {
             "who takes which item of work is open: each item is the same for all that may take it (Y18)",
         ));
         Ok(ran)
+    }
+
+    /// A run of items in one schedule, if another schedule leaves something else.
+    fn differing_schedules(&mut self) -> Option<Ran> {
+        let (first, tickets) = self.with(Tickets::of_schedule(Schedule::Forwards));
+        let mut first = first.ok()?;
+        for schedule in [Schedule::Backwards, Schedule::Alone] {
+            let other = self.with(Tickets::of_schedule(schedule)).0.ok()?;
+            self.compare(&mut first, other).ok()?;
+            if !first.others.differing.is_empty() {
+                let place = tickets.queue.as_ref().and_then(Queue::pc).and_then(|pc| self.launch.place(pc));
+                let site = |place| Site {
+                    action: "items are taken in any order".into(),
+                    thread: None,
+                    place: Some(place),
+                };
+                first.others.sites = place.map(site).into_iter().collect();
+                first.others.are_partial = true;
+                return Some(first);
+            }
+        }
+        None
     }
 
     fn one(&mut self, order: Option<DrawOrder>, learns: Learns) -> (Result<Ran, Stop>, Tickets) {

@@ -83,6 +83,19 @@ pub(crate) struct Queue {
     pub(crate) taken: Option<Taken>,
     /// What items are known to change.
     pub(crate) changed: Changed,
+    /// In a run that speaks for one schedule alone: nothing is unknown in front of an item.
+    pub(crate) schedule: Option<Schedule>,
+}
+
+/// Who of those that wait takes the next item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Schedule {
+    /// Of those with the fewest items the first one.
+    Forwards,
+    /// Of those with the fewest items the last one.
+    Backwards,
+    /// The first one, as long as there are items.
+    Alone,
 }
 
 /// What is known once all takers have waited for their first numbers.
@@ -125,7 +138,17 @@ pub(crate) fn take_out<T>(list: &mut [Option<T>], missing: &[bool]) {
 impl Queue {
     /// In front of the first item, given what items change.
     pub(crate) fn new(changed: Changed) -> Queue {
-        Queue { taken: None, changed }
+        Queue { changed, ..Queue::default() }
+    }
+
+    /// One whose items are executed as they are in a schedule, for that schedule alone.
+    pub(crate) fn of_schedule(schedule: Schedule) -> Queue {
+        Queue { schedule: Some(schedule), ..Queue::default() }
+    }
+
+    /// The operation that gives items.
+    pub(crate) fn pc(&self) -> Option<InstId> {
+        self.taken.as_ref().map(|taken| taken.pc)
     }
 
     /// After the last item: what items change, if that is more than was supposed.

@@ -2,7 +2,7 @@
 //! may occur. A run executes them in one order and notes what the program asks about each ticket: it speaks for all
 //! orders in which each operation gets the same answers. Further orders are run until every order is spoken for.
 
-use super::queue::{Changed, CounterKey, Queue};
+use super::queue::{Changed, CounterKey, Queue, Schedule};
 use crate::concurrency::clock::Snapshot;
 use crate::concurrency::flag_changes::Told;
 use crate::program::{InstId, Scope, Update};
@@ -135,6 +135,8 @@ pub(crate) struct Tickets {
     pub(crate) draws: Vec<Draw>,
     /// Threads that are about to draw, each with the counter.
     pub(crate) waiting: BTreeMap<u32, CounterKey>,
+    /// Those of them that found a lock taken when they last tried.
+    pub(crate) refused: BTreeSet<u32>,
     /// Whether the next thread that waits may draw: no other one can proceed.
     pub(crate) let_go: bool,
     /// By thread, when it first asked something about a ticket.
@@ -159,6 +161,11 @@ impl Tickets {
     /// Those of a run in which numbers are items of work, given what items change.
     pub(crate) fn of_queue(changed: Changed) -> Tickets {
         Tickets { learns: Learns::Nothing, queue: Some(Queue::new(changed)), ..Tickets::default() }
+    }
+
+    /// Those of a run in which items are taken as in one schedule.
+    pub(crate) fn of_schedule(schedule: Schedule) -> Tickets {
+        Tickets { learns: Learns::Nothing, queue: Some(Queue::of_schedule(schedule)), ..Tickets::default() }
     }
 
     /// The counter that gives items of work.

@@ -146,6 +146,17 @@ impl Accesses<'_, '_> {
     }
 }
 
+/// How a message goes on about a place.
+fn pronoun(place: &str) -> &'static str {
+    let are_several = ["bytes ", "elements "].iter().any(|plural| place.starts_with(plural));
+    if are_several { "them" } else { "it" }
+}
+
+/// A number of elements.
+fn elements(number: u64) -> String {
+    if number == 1 { "1 element".into() } else { format!("{number} elements") }
+}
+
 /// Whether an operation may order what different threads do.
 fn orders_memory(op: &Op) -> bool {
     matches!(
@@ -195,23 +206,25 @@ impl Synchronisation<'_> {
         let who = |access: Access| self.context.launch.thread(self.context.linear, access.thread);
         if conflict.lacks_fence {
             let message = format!(
-                "{} {} {place} (1) and, later, an asynchronous operation of {} {} it (2), without a proxy fence in \
+                "{} {} {place} (1) and, later, an asynchronous operation of {} {} {} (2), without a proxy fence in \
                  between",
                 who(conflict.earlier),
                 conflict.earlier.verb(conflict.earlier_writes),
                 who(conflict.later),
                 conflict.later.verb(conflict.later_writes),
+                pronoun(&place),
             );
             let help = "add `fence.proxy.async`: in the thread that writes, before the barrier that orders the two, \
                         or in the thread that starts the operation, after that barrier";
             return self.context.fault_at(FaultKind::ProxyRace, "Y10", message, sites, Some(help.into()));
         }
+        let later = self.context.verb(&conflict.later, conflict.later_writes);
         let message = format!(
-            "{} {} {place} (1) and {} {} it (2), and nothing orders the two{}",
+            "{} {} {place} (1) and {} {later} {} (2), and nothing orders the two{}",
             who(conflict.earlier),
             self.context.verb(&conflict.earlier, conflict.earlier_writes),
             who(conflict.later),
-            self.context.verb(&conflict.later, conflict.later_writes),
+            if later.ends_with(" at") { "it" } else { pronoun(&place) },
             if same_value { ", though both write the same value" } else { "" }
         );
         if conflict.is_of_operations() {
@@ -247,6 +260,12 @@ impl Synchronisation<'_> {
         } else if is_of_a_warp {
             "it is not specified by which lane of the warp a `wmma` operation accesses an element, so it may be this \
              one; `__syncwarp()` orders it with the other lanes, `__syncthreads()` with the whole block"
+        } else if [&conflict.earlier, &conflict.later]
+            .into_iter()
+            .all(|access| self.context.is_exchange(access))
+        {
+            "the last one of unordered exchanges decides: use an operation that commutes, such as a maximum or a sum, or \
+             order them by a barrier"
         } else if is_of_one_store && conflict.earlier.thread / 32 == conflict.later.thread / 32 {
             "lanes of a warp that store the same value do not race if one instruction stores it, that is, if they \
              have taken the same branches since a barrier, a `__syncwarp()` or a shuffle of all of them (and the case \
@@ -317,11 +336,23 @@ impl Context<'_> {
         conflict.later.agent.goes_with(conflict.earlier.agent)
     }
 
+    /// Whether an access is an atomic exchange of whose result nothing is used: such a one is executed as a store.
+    fn is_exchange(&self, access: &Access) -> bool {
+        let is_store = matches!(self.launch.program.insts[access.inst.index()].op, Op::Store { .. });
+        is_store && self.launch.place(access.inst).is_some_and(|place| place.text.contains(".exch."))
+    }
+
     /// The verb for an access, as used in messages.
     fn verb(&self, access: &Access, writes: bool) -> String {
         let op = &self.launch.program.insts[access.inst.index()].op;
         let frees = matches!(op, Op::Async(Async::Tensor(TensorMemoryOp::Free { .. })));
-        if frees { "frees".into() } else { access.verb(writes) }
+        if frees {
+            "frees".into()
+        } else if self.is_exchange(access) {
+            "exchanges".into()
+        } else {
+            access.verb(writes)
+        }
     }
 
     /// Help for a race with an operation on tensor memory: how a thread knows that the operation is complete (Y14).
@@ -469,7 +500,7 @@ impl Context<'_> {
                     Some(element) => element.name().to_string(),
                     None => format!("{width} bytes"),
                 };
-                (place, format!("{} elements of {kind}", object.size / u64::from(width)))
+                (place, format!("{} of {kind}", elements(object.size / u64::from(width))))
             }
             None => (format!("{bytes} bytes from byte {offset}"), format!("{} bytes", object.size)),
         };

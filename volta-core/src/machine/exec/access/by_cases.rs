@@ -2,6 +2,7 @@
 //! address is that one. `c ? a[i] : b[j]`, where compilers select the pointer and load once, and elements at an index
 //! with a known range.
 
+use super::index_words::{ReachedIndex, describe_index};
 use super::lookup::{Lookup, Sought};
 use crate::base::lane::{Lane, LaneMask};
 use crate::launch::objects::{locate, owned, pretty_name};
@@ -41,6 +42,11 @@ fn between((first, scale): (i128, i128), low: i128, high: i128) -> (i128, i128) 
         1.. => ((low - first + scale - 1).div_euclid(scale), (high - first).div_euclid(scale)),
         _ => ((first - high - scale - 1).div_euclid(-scale), (first - low).div_euclid(-scale)),
     }
+}
+
+/// Whether a number of a range may lie between two others.
+fn meet(range: Range, (low, high): (i128, i128)) -> bool {
+    range.low.is_none_or(|least| least <= high) && range.high.is_none_or(|greatest| greatest >= low)
 }
 
 /// What an instruction accesses at an address.
@@ -425,21 +431,24 @@ impl ValueTerms<'_> {
         if indexed.is_inside() || !range.whole {
             return Ok(());
         }
-        // An index none of whose values lies inside may be one of another object.
-        let beside =
-            range.low.is_some_and(|low| low > greatest) || range.high.is_some_and(|high| high < least);
+        let object = self.context.launch.objects.get(number);
+        // Addresses wrap around, and other objects lie elsewhere: nothing is said of an index that leads so far.
+        let [first_near, last_near] = object.slot();
+        let near = between((first, scale), first_near, last_near - i128::from(bytes));
+        // An index none of whose values lies inside may be one of another object. If its values are few, an access at each
+        // of them tells.
+        let is_beside = !meet(range, (least, greatest));
+        let is_elsewhere = is_beside && (!meet(range, near) || range.values(MAX_ADDRESSES).is_some());
         if least > greatest
-            || beside
+            || is_elsewhere
             || self.is_inside(congruence, warp, lane, (term, number), reach, MAX_ARMS)
         {
             return Ok(());
         }
-        let object = self.context.launch.objects.get(number);
         let name = pretty_name(&object.name);
-        let what = self.describe(index);
-        let message = format!(
-            "{verb} `{name}` out of bounds: its index {what} need not be between {least} and {greatest}"
-        );
+        let reached = ReachedIndex { index, first, scale, least, greatest };
+        let what = describe_index(self, reached, (object, bytes), pc);
+        let message = format!("{verb} `{name}` out of bounds: its index {what}");
         let site = self.context.site(format!("{verb} `{name}`"), warp, lane, pc);
         let help = "test the index before the access; or, if its values are known to be in bounds, say so in the case: \
                     `range = [least, greatest]` of the tensor that holds them";
@@ -453,14 +462,9 @@ impl ValueTerms<'_> {
         );
         let inside =
             Literal { condition: self.under_guards().is_between(index, (least, greatest), pc), holds: false };
-        // Addresses wrap around, and other objects lie elsewhere: nothing is said of an index that leads so far.
-        let [first_near, last_near] = object.slot();
-        let (low, high) = between((first, scale), first_near, last_near - i128::from(bytes));
-        let near = (!range.within(low, high)).then(|| Literal {
-            condition: self.under_guards().is_between(index, (low, high), pc),
-            holds: true,
-        });
-        let besides: Vec<Literal> = near.into_iter().chain([inside]).collect();
+        let is_near = (!range.within(near.0, near.1))
+            .then(|| Literal { condition: self.under_guards().is_between(index, near, pc), holds: true });
+        let besides: Vec<Literal> = is_near.into_iter().chain([inside]).collect();
         Err(self.possibly_besides(fault, self.guards.of(lane), &besides))
     }
 

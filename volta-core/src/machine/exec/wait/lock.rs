@@ -90,9 +90,15 @@ impl Accesses<'_, '_> {
         };
         if !is_free || !self.sync.tickets.is_turn(key, thread) {
             self.sync.tickets.waiting.insert(thread, key);
+            if is_free {
+                self.sync.tickets.refused.remove(&thread);
+            } else {
+                self.sync.tickets.refused.insert(thread);
+            }
             return Ok(false);
         }
         self.sync.tickets.waiting.remove(&thread);
+        self.sync.tickets.refused.remove(&thread);
         self.sync.may_take(warp, lane, &at)?;
         let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
         let (clocks, number) = (&mut exact.clocks, thread as usize);
@@ -189,6 +195,16 @@ impl Synchronisation<'_> {
             return Err(self.context.unclear_draw(warp, lane, at, why));
         }
         Ok(())
+    }
+
+    /// Which lock a thread waits for that has found it taken, in words.
+    pub(crate) fn lock_waited_for(&self, thread: u32) -> Option<String> {
+        let key = self.tickets.waiting.get(&thread).filter(|_| self.tickets.refused.contains(&thread))?;
+        let place =
+            self.context.spell(self.context.launch.objects.get(key.0), key.1 * u64::from(BYTES), BYTES);
+        let (taker, ..) = self.tickets.locks.get(key)?.left.as_ref()?;
+        let who = self.context.launch.thread(self.context.linear, number_of(taker.thread));
+        Some(format!("{place}, which {who} has taken and nobody gives back"))
     }
 
     /// Notes an access to what may be a lock: by strong stores it is taken, and given back once after that. Threads that

@@ -8,8 +8,8 @@ use crate::machine::cta::Cta;
 use crate::machine::group::stop::Stop;
 use crate::machine::group::warp::Warp;
 use crate::machine::sync::queue::{
-    Addresses, Before, Changed, CounterKey, ELSEWHERE, Held, OTHERS, Queue, Taken, Taker, keep_both,
-    refused_behind, take_out, taker_of, threads_of,
+    Addresses, Before, Changed, CounterKey, ELSEWHERE, Held, OTHERS, Queue, Schedule, Taken, Taker,
+    keep_both, refused_behind, take_out, taker_of, threads_of,
 };
 use crate::program::{InstId, Op, RegId, Special};
 use crate::value::packed::Cell;
@@ -28,6 +28,7 @@ impl Cta<'_> {
     }
 
     fn next_item_of(&mut self, queue: &mut Queue, warps: &mut [Warp]) -> Result<bool, Stop> {
+        let schedule = queue.schedule;
         let waiting = &self.sync.tickets.waiting;
         let Some((first, key)) = waiting.first_key_value().map(|(thread, key)| (*thread, *key)) else {
             return Ok(false);
@@ -45,7 +46,12 @@ impl Cta<'_> {
             return Err(self.unclear_queue(OTHERS));
         }
         // Items go to all in turn, so that a message mostly shows two takers.
-        let thread = waiting.iter().copied().min_by_key(|thread| (counts.get(thread).copied(), *thread));
+        let place = |thread: &u32| match schedule {
+            None | Some(Schedule::Forwards) => (counts.get(thread).copied(), *thread),
+            Some(Schedule::Backwards) => (counts.get(thread).copied(), !thread),
+            Some(Schedule::Alone) => (None, *thread),
+        };
+        let thread = waiting.iter().copied().min_by_key(place);
         let thread = thread.unwrap_or(first);
         counts.entry(thread).and_modify(|count| *count += 1);
         taken.turn = Some(thread);
@@ -63,7 +69,7 @@ impl Cta<'_> {
         }
         let addresses = Addresses { objects: &self.context.launch.objects, holds: &taken.holds };
         let lanes = threads.iter().flat_map(|(warp, lanes)| lanes.iter().map(|lane| (*warp, lane)));
-        for ((warp, lane), held) in lanes.clone().zip(&mut taken.threads) {
+        for ((warp, lane), held) in lanes.clone().zip(&mut taken.threads).filter(|_| schedule.is_none()) {
             taken.is_changed |= held.forget_rest(&mut warps[warp], lane, &addresses, taken.pc);
         }
         let is_other = |(warp, lane): &(usize, Lane)| {
@@ -82,7 +88,7 @@ impl Cta<'_> {
         };
         let cells = (own.start as u64..).zip(&mut self.memory.shared[own]);
         for ((at, cell), kept) in cells.zip(&mut taken.shared) {
-            if Some(*cell) != *kept && counter != Some(at) {
+            if schedule.is_none() && Some(*cell) != *kept && counter != Some(at) {
                 *cell = Cell::of(Value::Undefined(Origin::Unevaluated(taken.pc)));
                 taken.is_changed |= kept.take().is_some();
             }
@@ -267,7 +273,8 @@ impl Cta<'_> {
         pc: InstId,
         (d, special): (RegId, Special),
     ) {
-        let taker = self.sync.tickets.queue.as_ref().and_then(Queue::taker);
+        let queue = self.sync.tickets.queue.as_ref().filter(|queue| queue.schedule.is_none());
+        let taker = queue.and_then(Queue::taker);
         if taker.is_some_and(|taker| taker.is_told_by(special, self.context.launch)) {
             for lane in mask {
                 warp.register_mut(d).set(lane, Value::Undefined(Origin::Unevaluated(pc)));

@@ -18,8 +18,8 @@ use crate::machine::sync::synchronisation::Synchronisation;
 use crate::machine::sync::tickets::{Counter, Learns, MOST_DRAWS};
 use crate::program::{InstId, Op, RegId, Src, Strong, Update};
 use crate::value::guard::Guard;
-use crate::value::packed::{PackedValues, Ticket};
-use crate::value::{Sym, SymKind, Value};
+use crate::value::packed::{Cell, PackedValues, Ticket};
+use crate::value::{Origin, Sym, SymKind, Value};
 use crate::verdict::FaultKind;
 use std::ops::RangeInclusive;
 
@@ -169,7 +169,8 @@ impl Accesses<'_, '_> {
         let by = self.context.value(warp, a, lane);
         let held = self.peek(warp, lane, at, key.1);
         let (Value::Bits(by), Some(found)) = (by, word(held, at.pc)) else {
-            return Err(self.context.unclear_draw(warp, lane, at, "it does not hold a known number"));
+            let why = "it does not hold a known number";
+            return Err(self.unknown_start(warp, lane, at, (held, why)));
         };
         let queue = self.sync.tickets.queue.as_mut();
         let is_one =
@@ -212,7 +213,7 @@ impl Accesses<'_, '_> {
         let Some(counter) = self.sync.tickets.counters.get(&key) else {
             let Some(base) = word(held, at.pc) else {
                 let why = "what it counts from is not a known number";
-                return Err(self.context.unclear_draw(warp, lane, at, why));
+                return Err(self.unknown_start(warp, lane, at, (held, why)));
             };
             let Detector::VectorClock(exact) = &mut self.sync.order else {
                 return Err(Stop::NeedVectorClocks);
@@ -236,6 +237,20 @@ impl Accesses<'_, '_> {
             return Err(self.context.unclear_draw(warp, lane, at, why));
         }
         Ok(turn)
+    }
+
+    /// The fault that a counter does not hold a known number: it was never set, or else it is not followed.
+    #[cold]
+    fn unknown_start(&self, warp: &Warp, lane: Lane, at: &WarpAccess<'_>, (held, why): (Cell, &str)) -> Stop {
+        if let Some(Value::Undefined(origin @ Origin::Unwritten(_))) = held.whole(at.pc)
+            && origin.number().is_none()
+        {
+            let place = self.context.spell(at.object, at.offsets[lane] / 4 * 4, 4);
+            let message = format!("an atomic operation counts from {place}, which nothing has set");
+            let kind = (FaultKind::Uninitialised, "V6");
+            return self.values.terms.undefined_fault(kind, message, origin, (warp, lane, at.pc));
+        }
+        self.context.unclear_draw(warp, lane, at, why)
     }
 
     /// Notes an atomic update of a location that draws no ticket.
@@ -379,9 +394,11 @@ impl Synchronisation<'_> {
         waits
     }
 
-    /// The fault that threads which wait to draw cannot do so in the order to be executed.
+    /// The fault that threads which wait to draw cannot do so in the order to be executed. None if all of them wait for
+    /// locks that others have taken: that is so in each schedule with this order.
     pub(crate) fn cannot_draw(&self) -> Option<Stop> {
-        let (thread, key) = self.tickets.waiting.first_key_value()?;
+        let is_open = |thread: &u32| !self.tickets.refused.contains(thread);
+        let (thread, key) = self.tickets.waiting.iter().find(|(thread, _)| is_open(thread))?;
         let place = self.context.spell(self.context.launch.objects.get(key.0), key.1 * 4, 4);
         let message = format!(
             "what an atomic operation on {place} returns is not followed: not every order of its operations was possible"
