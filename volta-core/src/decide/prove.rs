@@ -6,6 +6,9 @@
 //! requirements of the partial operations (rule V8) are compared next: the optimized kernel's must follow from the
 //! reference's, or they become conditions.
 
+mod searches;
+mod within;
+
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -115,11 +118,6 @@ pub struct ElementProver<'s, 'i> {
 
 /// After so many elements in a row that decisions leave open, others are not tried by them.
 const MOST_UNDECIDED: u32 = 2;
-/// Nodes of decision diagrams that are tried before a search.
-const FEW_NODES: usize = 1 << 14;
-/// Steps of a search by circuits before anything else is tried, and where all else but a case analysis has not helped.
-const FEW_SEARCH_STEPS: u64 = 1 << 14;
-const SEARCH_STEPS: u64 = 1 << 21;
 /// Share (one in this many) of the remaining steps that a proof by case analysis may take.
 const CASES_SHARE: u64 = 2;
 /// Share (one in this many) of the remaining steps that is kept for the thorough prover.
@@ -687,102 +685,6 @@ impl<'s> Learned<'s> {
     pub(super) fn settle(&mut self) -> u64 {
         self.prover.settle_account();
         self.prover.steps()
-    }
-
-    /// Whether normal forms show, within a number of steps, that both sides are equal wherever they are defined.
-    pub(super) fn are_equal(
-        &mut self,
-        element: &ElementPair<'s>,
-        analysis: [&'s Analysis; 2],
-        steps: u64,
-    ) -> bool {
-        self.prover.set_budget(steps);
-        let [reference, opt] = self.terms(element, analysis);
-        let mut found = self.climb(reference, opt, Stage::Lists);
-        if let Attempt::Open(_) = found {
-            found = self.climb(reference, opt, Stage::Expansions);
-        }
-        matches!(found, Attempt::Equal)
-    }
-
-    /// Proves by normal forms, within a number of steps, that the optimized kernel has a value wherever the reference
-    /// has one, and the same finite one. Returns whether the reference may be undefined somewhere, and the possible
-    /// signs of its value.
-    pub(super) fn proves(
-        &mut self,
-        element: &ElementPair<'s>,
-        analysis: [&'s Analysis; 2],
-        steps: u64,
-    ) -> Option<(bool, Signs)> {
-        self.prover.set_budget(steps);
-        let [reference, opt] = self.terms(element, analysis);
-        if self.prover.class(reference) != Ok(Class::Finite) {
-            return None;
-        }
-        let mut found = self.climb(reference, opt, Stage::Lists);
-        if let Attempt::Open(_) = found {
-            found = self.climb(reference, opt, Stage::Expansions);
-        }
-        let Attempt::Equal = found else { return None };
-        let (extra, domain) = self.compare_requirements(reference, opt).ok()?;
-        if !extra.is_empty() {
-            return None;
-        }
-        let signs = [reference, opt].map(|term| self.prover.term_signs(term).unwrap_or(Signs::ANY));
-        Some((!domain.is_empty(), signs[0] & signs[1]))
-    }
-
-    /// The possible signs of a term, if it has a finite value at every input.
-    pub(super) fn signs_if_total(
-        &mut self,
-        (store, term): (&'s Store, TermId),
-        analysis: &'s Analysis,
-        steps: u64,
-    ) -> Option<Signs> {
-        self.prover.set_budget(steps);
-        let at = TermRef { store: self.prover.add_store(store, analysis), term };
-        if self.prover.class(at) != Ok(Class::Finite)
-            || !self.requirements(at, Which::Reference).ok()?.is_empty()
-        {
-            return None;
-        }
-        self.prover.term_signs(at).ok()
-    }
-
-    /// Decides by what is cheap whether two terms are equal: whether they are the same circuits, or small diagrams, or a
-    /// short search finds a difference, or they are the same diagrams.
-    fn decides(&mut self, searching: &mut Option<CircuitSearch>, terms: [TermRef; 2]) -> Searched {
-        let prover = &mut self.prover;
-        *searching = prover.circuits_of(terms).ok().flatten();
-        let is_any_choice = prover.is_any_choice(terms);
-        let mut search = |prover: &mut Prover<'s>, steps: u64| match searching {
-            Some(searching) => prover.search(searching, steps).unwrap_or(Searched::Open),
-            None => Searched::Open,
-        };
-        let same = |prover: &mut Prover<'s>, nodes: usize| {
-            is_any_choice && matches!(prover.equal_by_decisions(terms, nodes), Ok(true))
-        };
-        if matches!(search(prover, 0), Searched::Equal) || same(prover, FEW_NODES) {
-            return Searched::Equal;
-        }
-        let found = search(prover, FEW_SEARCH_STEPS);
-        if !matches!(found, Searched::Equal) && same(prover, usize::MAX) { Searched::Equal } else { found }
-    }
-
-    /// Looks for a difference of two terms by a long search.
-    fn search(
-        &mut self,
-        searching: &mut Option<CircuitSearch>,
-        terms: [TermRef; 2],
-        steps: u64,
-    ) -> Result<Searched, Stop> {
-        self.prover.settle_account();
-        self.prover.set_budget(steps);
-        if searching.is_none() {
-            *searching = self.prover.circuits_of(terms)?;
-        }
-        let Some(searching) = searching else { return Ok(Searched::Open) };
-        self.prover.search(searching, SEARCH_STEPS)
     }
 
     fn terms(&mut self, element: &ElementPair<'s>, analysis: [&'s Analysis; 2]) -> [TermRef; 2] {
