@@ -174,6 +174,8 @@ pub struct Settings<'c> {
     pub differences: bool,
     /// Whether to try barriers against a race; each trial is another verification.
     pub fixes: bool,
+    /// Whether nothing but *clean* and *equivalent* matters; another verdict may be *unknown* instead.
+    pub only_clean: bool,
     /// Counts what is done.
     pub watch: Option<&'c Watch>,
 }
@@ -309,9 +311,10 @@ pub fn texts_of(case: &Case, toolchain: &Toolchain) -> Result<Texts, Obstacle> {
     Ok(texts.with_graphs(graphs(case)?).with_data(prepare::data(case)?))
 }
 
-/// Only the verdict of a case on the given PTX; `None` if the verifier could not run.
+/// Only whether a case is clean, or equivalent, on the given PTX, as a verdict; `None` if the verifier could not run.
 pub fn verdict_of(case: &Case, texts: &Texts, settings: Settings<'_>) -> Option<Verdict> {
-    let settings = Settings { cache: settings.cache, threads: settings.threads, ..Settings::default() };
+    let (cache, threads) = (settings.cache, settings.threads);
+    let settings = Settings { cache, threads, only_clean: true, ..Settings::default() };
     verify(case, texts, settings, core::FormsWanted::Never).ok().map(|said| said.report.verdict)
 }
 
@@ -334,6 +337,7 @@ fn verify(
     let Some(mut core_case) = core_case(case, texts) else { return Err("there is no PTX".into()) };
     core_case.options.forms = forms;
     core_case.options.maps = settings.maps;
+    core_case.options.only_clean = settings.only_clean;
     let timeout = [case.options.run.timeout, limits::timeout_of_environment()?].into_iter().flatten().min();
     let entry = settings.cache.map(|cache| (cache, cache.key(&core_case, timeout)));
     if let Some(report) = entry.as_ref().and_then(|(cache, key)| cache.report(key)) {

@@ -238,31 +238,20 @@ impl<'s> Rewriting<'_, 's> {
                 }
                 View::Constant(_) | View::Input { .. } | View::Apply(..) => {
                     let copy = self.own.store.import(from, term, &mut self.copied);
-                    Some(match from.view(term) {
+                    match from.view(term) {
                         View::Apply(op, _) if op.is_condition() => {
-                            let demands = self.demands_of_condition(at, copy);
-                            Meaning::Truth(Holds::Where(copy), demands)
+                            (!self.is_partial(at)).then(|| Meaning::Truth(Holds::Where(copy), Rc::default()))
                         }
                         View::Apply(..) | View::Constant(_) | View::Input { .. } => {
-                            Meaning::Value(Value::of(copy))
+                            Some(Meaning::Value(Value::of(copy)))
                         }
-                    })
+                    }
                 }
             };
             self.known.insert(term, meaning?);
             work.pop();
         }
         self.known.get(&root).cloned()
-    }
-
-    /// A condition of numbers needs what is in it, whatever it is joined with.
-    fn demands_of_condition(&mut self, at: TermRef, copy: TermId) -> Rc<BTreeSet<Demand>> {
-        if self.prover.terms.flags(at) & PARTIAL == 0 {
-            return Rc::default();
-        }
-        let zero = self.own.number(0);
-        let needed = self.own.chosen(Holds::Where(copy), [zero, zero], InstId::FIRST);
-        Rc::new(BTreeSet::from([(None, Some(needed))]))
     }
 
     fn operation(
@@ -330,8 +319,8 @@ impl<'s> Rewriting<'_, 's> {
                 value
             }
             Kind::Condition(predicate) => {
-                let (holds, own) = self.comparison(*predicate, [first, second?])?;
-                return Some(Meaning::Truth(holds, either(&demands, &own)?));
+                let holds = self.comparison(*predicate, [first, second?])?;
+                return Some(Meaning::Truth(holds, demands));
             }
             Kind::Piecewise(Piecewise::Select | Piecewise::CopySign | Piecewise::Mod | Piecewise::BitAnd)
             | Kind::Ieee => return None,
@@ -465,6 +454,9 @@ impl<'s> Rewriting<'_, 's> {
         if each.contains(&signs) {
             return Some(each.map(|sign| holds(sign == signs)));
         }
+        if self.is_partial(at) {
+            return None;
+        }
         let (zero, number) = (self.own.number(0), value.number?);
         Some([
             self.own.compared(TermOp::Less, [number, zero]),
@@ -569,16 +561,11 @@ impl<'s> Rewriting<'_, 's> {
         }
     }
 
-    /// A comparison, and what it needs to have a value.
-    fn comparison(
-        &mut self,
-        predicate: Predicate,
-        [a, b]: [Operand<'_>; 2],
-    ) -> Option<(Holds, Rc<BTreeSet<Demand>>)> {
-        let mut demands = Rc::default();
-        for operand in [a, b] {
-            // Which conditions are joined with this one decides nothing.
-            demands = self.hidden(&demands, Holds::Always, operand)?;
+    /// A comparison of what always has a value: a condition is joined with others, where it is not looked at, and a term of
+    /// it without a value would leave them without one.
+    fn comparison(&mut self, predicate: Predicate, [a, b]: [Operand<'_>; 2]) -> Option<Holds> {
+        if [a, b].iter().any(|(_, at)| self.is_partial(*at)) {
+            return None;
         }
         let holds = match predicate {
             Predicate::Less => self.strictly_less([a.0, b.0]),
@@ -597,7 +584,7 @@ impl<'s> Rewriting<'_, 's> {
             }
             Predicate::Not | Predicate::And | Predicate::Or | Predicate::Xor => return None,
         };
-        Some((holds, demands))
+        Some(holds)
     }
 
     /// Where both are numbers, and a comparison of them holds.

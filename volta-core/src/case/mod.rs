@@ -306,6 +306,9 @@ pub struct Options {
     pub schedule: Schedule,
     /// Does not look for further findings after the first fault (rule R2). The verdict does not depend on it.
     pub first_fault_only: bool,
+    /// Only whether the verdict is *clean* matters, or *equivalent*: whether a fault that may happen for some inputs does is
+    /// not decided.
+    pub only_clean: bool,
     /// Whether to make the canonical forms of all elements.
     pub forms: FormsWanted,
     /// If the kernels differ, finds out in which elements.

@@ -187,6 +187,7 @@ impl<'a> Wishes<'a> {
             formulas,
             maps: formulas || arguments.format == Format::Json || arguments.verbose || alone,
             differences: formulas || arguments.verbose || alone,
+            only_clean: false,
             fixes: formulas || arguments.verbose || alone,
             watch: Some(&self.watch),
         };

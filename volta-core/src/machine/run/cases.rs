@@ -32,7 +32,7 @@ use std::sync::Arc;
 const MOST_RUNS: usize = 128;
 
 /// After so many cases with a fault, of which none may be certain, no other case is looked at.
-const MOST_FAULTS: usize = 4;
+const MOST_FAULTS: usize = 2;
 
 /// No further condition is followed after so many warp instructions of all runs.
 const MOST_INSTRUCTIONS: u64 = 1 << 24;
@@ -95,7 +95,7 @@ impl Cases<'_> {
                 (Err(stop @ Stop::Possible(_)), _) => {
                     run.done = Err(stop);
                     self.faults += 1;
-                    if self.faults >= MOST_FAULTS {
+                    if self.faults >= MOST_FAULTS || self.options.only_clean {
                         return run;
                     }
                 }
