@@ -159,8 +159,16 @@ fn nearest_site(store: &Store, term: TermId) -> Option<InstId> {
 }
 
 /// The verdict on a fault that happens where a condition holds: the fault, if some input fulfils the condition, and else
-/// the first of those in its place that some input shows.
-pub(crate) fn decided(mut possible: Possible, inputs: &[InputInfo], options: &DecisionOptions) -> Verdict {
+/// the first of those in its place that some input shows. Unless it is wanted, that is not looked for.
+pub(crate) fn decided(
+    mut possible: Possible,
+    inputs: &[InputInfo],
+    options: &DecisionOptions,
+    is_wanted: bool,
+) -> Verdict {
+    if !is_wanted {
+        return perhaps(&possible.fault, &possible.told);
+    }
     let mut instead = possible.instead.take();
     let first = decided_alone(possible, inputs, options);
     let mut verdict = first.clone();

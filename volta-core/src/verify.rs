@@ -19,7 +19,7 @@ use crate::formula::Formula;
 use crate::given::{Mentions, given};
 use crate::machine::{self, Alternative, Execution, Output, OutputValue, RunError, integer_constant};
 use crate::multiset;
-use crate::progress::{decided, ended, findings, perhaps, run_verdict, undecided};
+use crate::progress::{decided, ended, findings, run_verdict, undecided};
 use crate::sound_case::{check_params, check_part, check_pointers, check_variables};
 use crate::steps::{self, Programs, Ran};
 use crate::term::{Store, element_index, spell_element};
@@ -265,11 +265,8 @@ impl<'c> Verification<'c> {
                 }
                 Err(RunError::Possible(possible)) => {
                     let held = Held { terms: possible.store.bytes(), ..Held::default() };
-                    let verdict = if case.options.only_clean {
-                        perhaps(&possible.fault, &possible.told)
-                    } else {
-                        decided(*possible, &self.inputs, &self.decide_options(held))
-                    };
+                    let (options, is_wanted) = (self.decide_options(held), !case.options.only_clean);
+                    let verdict = decided(*possible, &self.inputs, &options, is_wanted);
                     if let Verdict::Fault(fault) = &verdict {
                         faults.push(vec![fault.clone()]);
                     }

@@ -5,11 +5,10 @@ use super::evaluate::walk;
 use super::prove::Learned;
 use super::{ElementPair, InputInfo};
 use crate::algebra::{Analysis, Reading};
+use crate::base::index::InstId;
 use crate::base::ration::Ration;
-use crate::number::Rational;
-use crate::program::InstId;
-use crate::term::{Bound, InputId, Integers, Range, Ranges, Store, TermId, TermKind, TermOp, View};
-use crate::value::int_terms::exactly;
+use crate::number::{Extended, Rational};
+use crate::term::{Bound, Constant, InputId, Integers, Range, Ranges, Store, TermId, TermKind, TermOp, View};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -36,6 +35,11 @@ pub(super) enum ByIntegers {
     Open(Vec<((InputId, u64), Rational)>),
     /// There are no such integers, or too many.
     Unsuitable,
+}
+
+/// A number as a term.
+fn exactly(store: &mut Store, number: Rational) -> TermId {
+    store.intern(Constant { exact: Extended::Finite(number), literal: None, rounded: None })
 }
 
 /// Integers of inputs, with their ranges.

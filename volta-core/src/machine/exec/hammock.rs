@@ -5,6 +5,7 @@ use crate::base::lane::{Lane, LaneMask};
 use crate::machine::cta::{Cta, Guarded};
 use crate::machine::exec::arithmetic::select::Snapshot;
 use crate::machine::group::context::Context;
+use crate::machine::group::forks::fork;
 use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::ValueTerms;
 use crate::machine::group::values::Values;
@@ -100,7 +101,7 @@ impl Cta<'_> {
                 let why = self.context.why_not(why);
                 let terms = &self.values.terms;
                 let stop = terms.decided_by_input(warp, symbolic, inst, pc, guard, Some(why));
-                return Err(terms.fork(stop, (warp, symbolic.first()), guard));
+                return Err(fork(terms, stop, (warp, symbolic.first()), guard));
             }
         };
         if self.values.is_too_deep() {
@@ -223,14 +224,14 @@ impl Cta<'_> {
                     if mask.is_empty() {
                         return Ok(Ok(()));
                     }
-                } else if !active.is_empty() && !self.exchange_under_guard(warp, active, inst, pc)? {
+                } else if !active.is_empty() && !exchange_under_guard(self, warp, active, inst, pc)? {
                     self.values.terms.under_guards().settle_address(warp, active, &inst.op, branch);
                     if let Err(why) = self.context.may_happen(&inst.op) {
                         let why = format!("in one of its arms, {why}{}", self.context.where_is(pc));
                         let DecidedByInput { inst, pc, guard, conditions: _ } = *branch;
                         let terms = &self.values.terms;
                         let stop = terms.decided_by_input(warp, mask, inst, pc, guard, Some(why));
-                        return Err(terms.fork(stop, (warp, active.first()), guard));
+                        return Err(fork(terms, stop, (warp, active.first()), guard));
                     }
                     self.execute(warp, active, inst, pc)?;
                 }
@@ -278,27 +279,6 @@ impl Cta<'_> {
         Ok(Ok(()))
     }
 
-    /// Executes an operation by which lanes exchange values, where all of them do so under one guard, and nothing is
-    /// ordered by it; returns whether it did.
-    fn exchange_under_guard(
-        &mut self,
-        warp: &mut Warp,
-        active: LaneMask,
-        inst: &Inst,
-        pc: InstId,
-    ) -> Result<bool, Stop> {
-        let Effect::Collective(members @ Members::Mask(_)) = inst.op.effect() else { return Ok(false) };
-        let guards = &self.values.terms.guards;
-        let guard = guards.of(active.first());
-        let are_alike = active.iter().all(|lane| guards.of(lane) == guard);
-        let orders =
-            self.context.options.rules.warp_collectives_order_memory || !self.sync.mbarriers.is_empty();
-        if !are_alike || orders || self.class.is_some() {
-            return Ok(false);
-        }
-        Ok(self.try_collective(warp, active, inst, pc, members)? == active)
-    }
-
     pub(super) fn hammock(&mut self, pc: InstId) -> Result<Arc<Hammock>, NoHammock> {
         if let Some(known) = self.hammocks.get(&pc) {
             return Ok(known.clone());
@@ -312,6 +292,26 @@ impl Cta<'_> {
         self.hammocks.insert(pc, found.clone());
         Ok(found)
     }
+}
+
+/// Executes an operation by which lanes exchange values, where all of them do so under one guard, and nothing is
+/// ordered by it; returns whether it did.
+fn exchange_under_guard(
+    cta: &mut Cta<'_>,
+    warp: &mut Warp,
+    active: LaneMask,
+    inst: &Inst,
+    pc: InstId,
+) -> Result<bool, Stop> {
+    let Effect::Collective(members @ Members::Mask(_)) = inst.op.effect() else { return Ok(false) };
+    let guards = &cta.values.terms.guards;
+    let guard = guards.of(active.first());
+    let are_alike = active.iter().all(|lane| guards.of(lane) == guard);
+    let orders = cta.context.options.rules.warp_collectives_order_memory || !cta.sync.mbarriers.is_empty();
+    if !are_alike || orders || cta.class.is_some() {
+        return Ok(false);
+    }
+    Ok(cta.try_collective(warp, active, inst, pc, members)? == active)
 }
 
 impl Values<'_> {

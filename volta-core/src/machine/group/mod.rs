@@ -9,6 +9,7 @@ pub(crate) mod endless;
 pub(crate) mod enumeration;
 pub(crate) mod exited_threads;
 pub(crate) mod findings;
+pub(crate) mod forks;
 pub(crate) mod fragment_layout;
 pub(crate) mod guard_bounds;
 pub(crate) mod lockstep;

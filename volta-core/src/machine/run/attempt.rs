@@ -55,7 +55,7 @@ pub(crate) fn attempt<'l>(
     tickets: &mut Tickets,
 ) -> Result<Ran, Stop> {
     let premises = Arc::clone(&run.premises);
-    executed(launch, options, linear, mode, (beside, run), tickets).map_err(|stop| premises.of_run(stop))
+    executed(launch, options, linear, mode, (beside, run), tickets).map_err(|stop| stop.about(&premises))
 }
 
 fn executed<'l>(

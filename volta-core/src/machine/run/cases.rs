@@ -3,7 +3,7 @@
 
 use super::attempt::found_again;
 use super::footprint::imported;
-use super::grid::run_about;
+use super::modes::run_about;
 use super::output::{Lost, OutputValue, integer_constant, output_fault, output_value};
 use super::ran::{CtaRun, Ran, Unwritten};
 use crate::case::Options;

@@ -555,7 +555,7 @@ fn race_between_runs(
         };
         run.values.suppose(premises);
         match run.run() {
-            Err(stop @ Stop::Fault(_)) => return Some(premises.of_run(stop)),
+            Err(stop @ Stop::Fault(_)) => return Some(stop.about(premises)),
             Err(Stop::Possible(mut possible)) => {
                 let premises: Vec<Literal> = run.values.terms.guards.premises().collect();
                 possible.store = run.values.terms.store;

@@ -21,6 +21,7 @@ pub(crate) mod job;
 pub(crate) mod left;
 pub(crate) mod lockstep_matrix;
 pub(crate) mod lockstep_threads;
+pub(crate) mod modes;
 pub(crate) mod orders;
 pub(crate) mod output;
 pub(crate) mod ran;

@@ -230,7 +230,7 @@ impl Collective<'_, '_> {
     fn vote_on_conditions(&mut self, vote: Vote, truths: &[(Lane, Truth)]) -> Truth {
         let pc = self.pc;
         let truths: Vec<Truth> = truths.iter().map(|(_, truth)| *truth).collect();
-        let [all, any] = [Bool2::And, Bool2::Or].map(|op| self.terms.joined(op, &truths, pc));
+        let [all, any] = [Bool2::And, Bool2::Or].map(|op| found_together(self.terms, op, &truths, pc));
         match vote {
             Vote::All => all,
             Vote::Any => any,
@@ -358,42 +358,40 @@ impl Collective<'_, '_> {
     }
 }
 
-impl ValueTerms<'_> {
-    /// What threads find together.
-    pub(crate) fn joined(&mut self, op: Bool2, truths: &[Truth], pc: InstId) -> Truth {
-        let (mut joined, mut seen) = (Truth::Known(op == Bool2::And), FxHashSet::default());
-        for next in truths {
-            let made = match next {
-                Truth::Condition(term) => match self.store.view(*term) {
-                    View::Apply(op, operands) => Some((op, operands)),
-                    View::Input { .. } | View::Constant(_) => None,
-                },
-                Truth::Known(_) | Truth::Undefined(_) | Truth::Answer(_) => None,
-            };
-            if op == Bool2::Xor || made.is_none_or(|made| seen.insert(made)) {
-                joined = self.combine(op, joined, *next, pc);
-            }
+/// What threads find together.
+pub(crate) fn found_together(terms: &mut ValueTerms<'_>, op: Bool2, truths: &[Truth], pc: InstId) -> Truth {
+    let (mut joined, mut seen) = (Truth::Known(op == Bool2::And), FxHashSet::default());
+    for next in truths {
+        let made = match next {
+            Truth::Condition(term) => match terms.store.view(*term) {
+                View::Apply(op, operands) => Some((op, operands)),
+                View::Input { .. } | View::Constant(_) => None,
+            },
+            Truth::Known(_) | Truth::Undefined(_) | Truth::Answer(_) => None,
+        };
+        if op == Bool2::Xor || made.is_none_or(|made| seen.insert(made)) {
+            joined = terms.combine(op, joined, *next, pc);
         }
-        joined
     }
+    joined
+}
 
-    /// The number of conditions that hold.
-    pub(crate) fn count_of(&mut self, truths: &[Truth], pc: InstId) -> Value {
-        let known = truths.iter().filter(|truth| **truth == Truth::Known(true)).count();
-        let [zero, one] = [0, 1].map(|number| whole(&mut self.store, number));
-        let mut sum: Option<TermId> = None;
-        for truth in truths {
-            let Truth::Condition(term) = *truth else { continue };
-            let own = self.store.apply(TermOp::Select, &[term, one, zero], pc);
-            sum = Some(sum.map_or(own, |sum| self.store.apply(TermOp::Add, &[sum, own], pc)));
-        }
-        let Some(mut sum) = sum else { return Value::Bits(known as u64) };
-        if known > 0 {
-            let known = whole(&mut self.store, known as i128);
-            sum = self.store.apply(TermOp::Add, &[sum, known], pc);
-        }
-        Value::Sym(Sym::int(4, sum))
+/// The number of conditions that hold.
+pub(crate) fn count_of(terms: &mut ValueTerms<'_>, truths: &[Truth], pc: InstId) -> Value {
+    let known = truths.iter().filter(|truth| **truth == Truth::Known(true)).count();
+    let [zero, one] = [0, 1].map(|number| whole(&mut terms.store, number));
+    let mut sum: Option<TermId> = None;
+    for truth in truths {
+        let Truth::Condition(term) = *truth else { continue };
+        let own = terms.store.apply(TermOp::Select, &[term, one, zero], pc);
+        sum = Some(sum.map_or(own, |sum| terms.store.apply(TermOp::Add, &[sum, own], pc)));
     }
+    let Some(mut sum) = sum else { return Value::Bits(known as u64) };
+    if known > 0 {
+        let known = whole(&mut terms.store, known as i128);
+        sum = terms.store.apply(TermOp::Add, &[sum, known], pc);
+    }
+    Value::Sym(Sym::int(4, sum))
 }
 
 /// Whether lanes have conditions on inputs, and each has one or knows the answer.

@@ -2,6 +2,7 @@
 
 use crate::base::lane::{Lane, LaneMask};
 use crate::machine::cta::Cta;
+use crate::machine::group::forks::fork;
 use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::{UnderGuards, ValueTerms};
 use crate::machine::group::values::{Reals, Values};
@@ -65,7 +66,7 @@ impl ValueTerms<'_> {
     ) -> Result<(), Stop> {
         let Err(why) = self.context.may_happen(&inst.op) else { return Ok(()) };
         let stop = self.decided_by_input(warp, symbolic, inst, pc, guard, Some(why.into()));
-        Err(self.fork(stop, (warp, symbolic.first()), guard))
+        Err(fork(self, stop, (warp, symbolic.first()), guard))
     }
 
     /// The fault of an operation whose guard depends on inputs; `why` says why it cannot become a select.

@@ -7,6 +7,7 @@ use crate::concurrency::copies_in_flight::Copies;
 use crate::concurrency::products_in_flight::Products;
 use crate::concurrency::race::Detector;
 use crate::machine::cta::Cta;
+use crate::machine::exec::arithmetic::collective::{count_of, found_together};
 use crate::machine::group::context::Context;
 use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::ValueTerms;
@@ -233,7 +234,7 @@ impl Cta<'_> {
             }
         }
         let pc = state.arrivals.first().map_or(InstId::FIRST, |arrival| arrival.pc);
-        let count = self.values.terms.count_of(&truths, pc);
+        let count = count_of(&mut self.values.terms, &truths, pc);
         let mut joined = None;
         for arrival in &state.arrivals {
             let warp = &mut warps[arrival.warp];
@@ -248,7 +249,8 @@ impl Cta<'_> {
                     }
                     Barrier::RedPred(op, p, _) => {
                         // All threads combine by one operator.
-                        let result = joined.get_or_insert_with(|| self.values.terms.joined(*op, &truths, pc));
+                        let result = joined
+                            .get_or_insert_with(|| found_together(&mut self.values.terms, *op, &truths, pc));
                         warp.predicate_mut(*p).set(lane, *result);
                     }
                     Barrier::Sync | Barrier::Arrive => {}
