@@ -59,5 +59,5 @@ pub(crate) fn fork(terms: &ValueTerms<'_>, stop: Stop, (warp, lane): (&Warp, Lan
     let told = [true, false].map(|holds| terms.in_words(&[Literal { condition, holds }]));
     let mut store = empty_like(&terms.store);
     let condition = store.import(&terms.store, condition, &mut Imported::default());
-    Stop::Fork(Box::new(Fork { store, condition, told, fault: *fault }))
+    Stop::Fork(Box::new(Fork { store, condition, thread: warp.thread(lane), told, fault: *fault }))
 }

@@ -5,6 +5,7 @@
 use crate::term::{Imported, Store, TermId};
 use crate::value::guard::Literal;
 use crate::verdict::Fault;
+use std::collections::BTreeSet;
 
 /// Literals of which all hold, in a store of their own, outermost first.
 #[derive(Debug, Default)]
@@ -12,6 +13,8 @@ pub(crate) struct Premises {
     pub(super) store: Store,
     pub(super) literals: Vec<Literal>,
     pub(super) told: Vec<String>,
+    /// The threads whose conditions they are.
+    threads: BTreeSet<u32>,
 }
 
 /// A condition that decides who meets others.
@@ -20,6 +23,8 @@ pub(crate) struct Fork {
     /// The store of the condition.
     pub(super) store: Store,
     pub(super) condition: TermId,
+    /// The first thread that it is a condition of.
+    pub(super) thread: u32,
     /// In words: where it holds, and where it does not.
     pub(super) told: [String; 2],
     /// The fault, unless the condition is followed in runs of their own.
@@ -35,7 +40,8 @@ impl Premises {
         literals.push(Literal { condition, holds });
         let mut told = self.told.clone();
         told.push(fork.told[usize::from(!holds)].clone());
-        Premises { store, literals, told }
+        let threads = self.threads.iter().copied().chain([fork.thread]).collect();
+        Premises { store, literals, told, threads }
     }
 
     /// The literals in terms of another store.
@@ -46,6 +52,11 @@ impl Premises {
             Literal { condition, ..*literal }
         });
         copied.collect()
+    }
+
+    /// How many threads decide for themselves, as far as these tell.
+    pub(crate) fn deciding(&self) -> usize {
+        self.threads.len()
     }
 
     /// Whether the newest of them says that its condition holds; `None` without any.

@@ -31,6 +31,9 @@ use std::sync::Arc;
 /// A CTA runs at most so often.
 const MOST_RUNS: usize = 128;
 
+/// No further condition is followed where so many threads decide for themselves: each has two cases.
+const MOST_DECIDING: usize = 7;
+
 /// After so many cases with a fault, of which none may be certain, no other case is looked at.
 const MOST_FAULTS: usize = 2;
 
@@ -74,13 +77,14 @@ impl Cases<'_> {
         };
         self.forks += 1;
         let is_long = self.taken.instructions > MOST_INSTRUCTIONS;
-        if self.launch.overlaps || self.forks >= MOST_RUNS || is_long {
-            run.done = Err(self.too_many(*fork));
-            return run;
-        }
         // What two threads do differently is found soonest where the conditions of neighbours differ.
         let first = !premises.newest_holds().unwrap_or(false);
         let own = [first, !first].map(|holds| Arc::new(premises.and(&fork, holds)));
+        let are_many = self.forks >= MOST_RUNS || own[0].deciding() > MOST_DECIDING;
+        if self.launch.overlaps || are_many || is_long {
+            run.done = Err(self.too_many(*fork));
+            return run;
+        }
         let mut done = Vec::with_capacity(2);
         for premises in &own {
             let other = self.run(premises);
