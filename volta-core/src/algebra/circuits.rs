@@ -6,8 +6,11 @@
 //! are such numbers. Reals are known by their normal forms, so that equal forms are equal, and different ones may be. What
 //! else is known of them is left out, and so a search that ends with values decides nothing.
 
+mod joined;
+
 use super::Stop;
 use super::cases::Hint;
+use super::chains::Chain;
 use super::id::TermRef;
 use super::polynomial::{PolynomialId, as_number};
 use super::prover::Prover;
@@ -18,8 +21,10 @@ use crate::number::Rational;
 use crate::number::interval::{Function as RealFunction, Towards};
 use crate::number::signs::Signs;
 use crate::term::{FunctionInfo, InputId, Kind, Piecewise, Predicate, Product, Sum, TermOp, View};
+use joined::MAX_SIMPLIFIED;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// At most so many terms are read.
 const MAX_TERMS: usize = 1 << 16;
@@ -86,6 +91,10 @@ struct Circuits<'p, 's> {
     integers: BTreeMap<(InputId, u64), Word>,
     /// Integers that are known by their normal forms.
     opaque: FxHashMap<PolynomialId, Word>,
+    /// Terms that are chains, or are not.
+    chains: FxHashMap<TermRef, Option<Rc<Chain>>>,
+    /// How many gates may still be read to simplify the steps of chains.
+    simplified: usize,
     /// What holds of unknown bits.
     facts: Vec<Bit>,
     /// The width of numbers of places.
@@ -94,7 +103,7 @@ struct Circuits<'p, 's> {
     stopped: Option<Stop>,
 }
 
-impl Prover<'_> {
+impl<'s> Prover<'s> {
     /// Whether a choice is among the first operations of one of two terms that circuits have.
     pub fn is_choice_above(&self, terms: [TermRef; 2]) -> bool {
         let (mut work, mut left) = (terms.to_vec(), MAX_ABOVE);
@@ -117,27 +126,51 @@ impl Prover<'_> {
     /// # Errors
     /// When a budget is used up.
     pub fn circuits_of(&mut self, [a, b]: [TermRef; 2]) -> Result<Option<CircuitSearch>, Stop> {
+        self.searched(|circuits| {
+            let [first, second] = [a, b].map(|at| circuits.of(at));
+            let equal = circuits.compared([(a, first?), (b, second?)], [false, true, false])?;
+            Some(!equal)
+        })
+    }
+
+    /// Whether no input fulfils a condition on integers and on reals that are inputs, as far as so many steps of a search
+    /// show.
+    ///
+    /// # Errors
+    /// When a budget is used up.
+    pub fn never_holds(&mut self, condition: TermRef, steps: u64) -> Result<bool, Stop> {
+        let search = self.searched(|circuits| circuits.of(condition).as_ref().and_then(truth_of))?;
+        // Other reals may have no value, and then the condition has none.
+        let is_total = |leaf: &Leaf| leaf.element.is_some() || leaf.number.is_some();
+        let Some(mut search) = search.filter(|search| search.leaves.iter().all(is_total)) else {
+            return Ok(false);
+        };
+        Ok(matches!(self.search(&mut search, steps)?, Searched::Equal))
+    }
+
+    /// Prepares a search for inputs at which a bit that is read from terms is set.
+    fn searched(
+        &mut self,
+        read: impl Fn(&mut Circuits<'_, 's>) -> Option<Bit>,
+    ) -> Result<Option<CircuitSearch>, Stop> {
         let mut width = FIRST_WIDTH;
         loop {
             let mut circuits = Circuits::new(self, width);
-            let found = [a, b].map(|at| circuits.of(at));
+            let wanted = read(&mut circuits);
             if let Some(stop @ Stop::Exhausted(_)) = circuits.stopped {
                 return Err(stop);
             }
-            let [Some(first), Some(second)] = found else { return Ok(None) };
-            let Some(equal) = circuits.compared([(a, first), (b, second)], [false, true, false]) else {
-                return Ok(None);
-            };
+            let Some(wanted) = wanted else { return Ok(None) };
             // As many places as there are reals; without any, the width does not matter.
             let needed = usize::BITS as usize - circuits.leaves.len().leading_zeros() as usize;
-            if needed > 0 && needed != width && equal != Bit::YES {
+            if needed > 0 && needed != width && wanted != Bit::NO {
                 width = needed;
                 continue;
             }
             circuits.order_numbers();
             let Circuits { circuit, integers, leaves, facts, .. } = circuits;
             self.charge(circuit.size() as u64)?;
-            let solving = Solving::new(circuit, &facts, !equal);
+            let solving = Solving::new(circuit, &facts, wanted);
             return Ok(Some(CircuitSearch { solving, integers, leaves: leaves.into_values().collect() }));
         }
     }
@@ -187,6 +220,8 @@ impl<'p, 's> Circuits<'p, 's> {
             leaves: FxHashMap::default(),
             integers: BTreeMap::new(),
             opaque: FxHashMap::default(),
+            chains: FxHashMap::default(),
+            simplified: MAX_SIMPLIFIED,
             facts: Vec::new(),
             width,
             stopped: None,
@@ -205,6 +240,21 @@ impl<'p, 's> Circuits<'p, 's> {
                 return None;
             }
             let before = stack.len();
+            if let Some(chain) = self.chain_at(term) {
+                stack.extend(chain.parts().filter(|part| !self.known.contains_key(part)));
+                if stack.len() == before {
+                    match self.joined(term, &chain) {
+                        Some(meaning) => {
+                            self.known.insert(term, meaning);
+                            stack.pop();
+                        }
+                        None => {
+                            self.chains.insert(term, None);
+                        }
+                    }
+                }
+                continue;
+            }
             if let View::Apply(op, operands) = self.prover.terms.view(term)
                 && is_read(op)
             {
@@ -218,6 +268,18 @@ impl<'p, 's> Circuits<'p, 's> {
             }
         }
         self.known.get(&root).cloned()
+    }
+
+    /// An integer that a term is, with what its range tells.
+    fn within_range(&mut self, term: TermRef, word: Word) -> Meaning {
+        let range = self.prover.terms.range(term);
+        Meaning::Number(
+            match (range.low, range.high) {
+                (Some(low), Some(high)) if range.whole && low <= high => word.between(low, high),
+                (..) => word,
+            },
+            1,
+        )
     }
 
     /// Like [`Circuits::of`], where those of the operands are known.
@@ -243,18 +305,7 @@ impl<'p, 's> Circuits<'p, 's> {
                 let operands = operands.map(|id| TermRef { term: id, ..term });
                 let found = if is_read(op) { self.operation(op, operands) } else { None };
                 match found {
-                    Some(Meaning::Number(word, 1)) => {
-                        let range = self.prover.terms.range(term);
-                        Some(Meaning::Number(
-                            match (range.low, range.high) {
-                                (Some(low), Some(high)) if range.whole && low <= high => {
-                                    word.between(low, high)
-                                }
-                                (..) => word,
-                            },
-                            1,
-                        ))
-                    }
+                    Some(Meaning::Number(word, 1)) => Some(self.within_range(term, word)),
                     Some(meaning) => Some(meaning),
                     None => self.known_by_form(term),
                 }
@@ -463,6 +514,8 @@ impl<'p, 's> Circuits<'p, 's> {
         }
         if let [Some(then), Some(otherwise)] = arms.each_ref().map(|(_, arm)| number_of(arm)) {
             let (then, otherwise, by) = self.alike(&then, &otherwise)?;
+            let then = self.circuit.when(condition, &then, &mut self.simplified);
+            let otherwise = self.circuit.when(!condition, &otherwise, &mut self.simplified);
             return Some(Meaning::Number(self.circuit.chosen(condition, &then, &otherwise), by));
         }
         let (then, otherwise) = (self.place(&arms[0])?, self.place(&arms[1])?);

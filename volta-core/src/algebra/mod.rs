@@ -31,6 +31,7 @@ mod by_value;
 mod canon;
 mod case;
 mod cases;
+mod chains;
 mod chosen_sum;
 mod circuits;
 mod comparison;

@@ -3,13 +3,19 @@
 //!
 //! What is computed is exact: words are as wide as their values need, so that nothing wraps around.
 
+mod points;
 mod reduce;
 pub mod solve;
 #[cfg(test)]
 mod tests;
 pub mod word;
 
+use points::Simulation;
 use rustc_hash::FxHashMap;
+use word::Word;
+
+/// At most so many conditions are taken together.
+const MAX_CONDITIONS: usize = 64;
 
 /// The largest number of gates.
 const MAX_GATES: usize = 1 << 19;
@@ -58,6 +64,21 @@ enum Gate {
     And(Bit, Bit),
 }
 
+/// What gates are where some unknown bits are known.
+struct Known {
+    /// The first that may be another one.
+    first: usize,
+    gates: FxHashMap<usize, Bit>,
+}
+
+impl Known {
+    fn new(bits: &[Bit]) -> Known {
+        let first = bits.iter().map(|bit| bit.gate()).min().unwrap_or(usize::MAX);
+        let gates = bits.iter().map(|bit| (bit.gate(), Bit::known(!bit.is_negated()))).collect();
+        Known { first, gates }
+    }
+}
+
 /// Gates, each of which reads those before it; equal ones are the same.
 #[derive(Clone, Debug)]
 pub struct Circuit {
@@ -65,13 +86,20 @@ pub struct Circuit {
     known: FxHashMap<(Bit, Bit), Bit>,
     /// Unknown integers from 0 on: their bits, and the largest number that they are.
     unknown: Vec<(Vec<Bit>, i128)>,
+    simulation: Simulation,
     /// Whether gates are missing, because there would be too many.
     is_full: bool,
 }
 
 impl Default for Circuit {
     fn default() -> Circuit {
-        Circuit { gates: vec![Gate::Never], known: FxHashMap::default(), unknown: Vec::new(), is_full: false }
+        Circuit {
+            gates: vec![Gate::Never],
+            known: FxHashMap::default(),
+            unknown: Vec::new(),
+            simulation: Simulation::default(),
+            is_full: false,
+        }
     }
 }
 
@@ -159,5 +187,92 @@ impl Circuit {
     /// Whether all are set.
     pub fn all(&mut self, bits: impl IntoIterator<Item = Bit>) -> Bit {
         bits.into_iter().fold(Bit::YES, |all, bit| self.and(all, bit))
+    }
+
+    /// Whether all are set, in an order that does not depend on how they are computed.
+    pub fn all_in_order(&mut self, mut bits: Vec<Bit>) -> Bit {
+        bits.sort_unstable();
+        bits.dedup();
+        self.sort(&mut bits, std::slice::from_ref);
+        self.all(bits)
+    }
+
+    /// Whether all conditions are set; an integer that matters only then becomes what it is then. Unknown bits that the
+    /// conditions tell are known in what else they are, and in the integer. At most so many gates are read.
+    pub fn taken(&mut self, conditions: Vec<Bit>, value: &mut Word, left: &mut usize) -> Bit {
+        let (mut told, rest) = self.told(conditions);
+        let mut known = Known::new(&told);
+        for bit in rest {
+            told.push(self.under(bit, &mut known, left));
+        }
+        *value = Word::bitwise(value, &Word::number(0), |bit, _| self.under(bit, &mut known, left));
+        self.all_in_order(told)
+    }
+
+    /// What an integer is where a condition is set.
+    pub fn when(&mut self, condition: Bit, value: &Word, left: &mut usize) -> Word {
+        let (told, _) = self.told(vec![condition]);
+        let mut known = Known::new(&told);
+        if told.is_empty() {
+            return value.clone();
+        }
+        Word::bitwise(value, &Word::number(0), |bit, _| self.under(bit, &mut known, left))
+    }
+
+    /// The unknown bits that conditions tell, and what else the conditions are.
+    fn told(&self, mut conditions: Vec<Bit>) -> (Vec<Bit>, Vec<Bit>) {
+        let (mut told, mut rest) = (Vec::new(), Vec::new());
+        while let Some(bit) = conditions.pop() {
+            match self.gates[bit.gate()] {
+                Gate::And(a, b) if !bit.is_negated() && conditions.len() < MAX_CONDITIONS => {
+                    conditions.extend([a, b]);
+                }
+                Gate::Unknown => told.push(bit),
+                Gate::Never | Gate::And(..) => rest.push(bit),
+            }
+        }
+        (told, rest)
+    }
+
+    /// What a bit is where some gates are known; more become known.
+    fn under(&mut self, bit: Bit, known: &mut Known, left: &mut usize) -> Bit {
+        let Known { first, gates: known } = known;
+        let own = |at: usize| Bit(2 * at as u32);
+        let mut stack = vec![bit.gate()];
+        while let Some(&at) = stack.last() {
+            if known.contains_key(&at) {
+                stack.pop();
+                continue;
+            }
+            let Gate::And(a, b) = self.gates[at] else {
+                known.insert(at, own(at));
+                continue;
+            };
+            if at < *first || *left == 0 {
+                known.insert(at, own(at));
+                continue;
+            }
+            let found = [a, b].map(|bit| {
+                let found = known.get(&bit.gate()).copied();
+                found.map(|found| if bit.is_negated() { !found } else { found })
+            });
+            match found {
+                [Some(a), Some(b)] => {
+                    *left -= 1;
+                    let found = self.and(a, b);
+                    known.insert(at, found);
+                }
+                [a_found, b_found] => {
+                    stack.extend(
+                        [(a, a_found), (b, b_found)]
+                            .iter()
+                            .filter(|(_, found)| found.is_none())
+                            .map(|(bit, _)| bit.gate()),
+                    );
+                }
+            }
+        }
+        let found = known.get(&bit.gate()).copied().unwrap_or(own(bit.gate()));
+        if bit.is_negated() { !found } else { found }
     }
 }

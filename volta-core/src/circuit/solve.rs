@@ -156,7 +156,7 @@ pub struct Solving {
 impl Solving {
     /// Prepares a search for values at which the facts and one more bit are set. The facts hold at the values of some inputs
     /// in any case.
-    pub fn new(circuit: Circuit, facts: &[Bit], wanted: Bit) -> Solving {
+    pub fn new(mut circuit: Circuit, facts: &[Bit], wanted: Bit) -> Solving {
         let mut is_read = vec![false; circuit.gates.len()];
         is_read[0] = true;
         for bit in facts.iter().chain([&wanted]) {
@@ -168,8 +168,9 @@ impl Solving {
                 is_read[b.gate()] = true;
             }
         }
+        circuit.simulate();
         let mut search = Search::new();
-        let reduced = Reduced::new(&circuit, facts, &mut search);
+        let reduced = Reduced::new(facts, &mut search);
         Solving { circuit, wanted, is_read, reduced, search }
     }
 

@@ -48,6 +48,44 @@ proptest! {
     }
 }
 
+proptest! {
+    #[test]
+    fn what_is_taken_under_conditions_is_what_it_is_there(
+        steps in proptest::collection::vec((0..40usize, any::<bool>(), 0..40usize, any::<bool>()), 4..40),
+        chosen in proptest::collection::vec((0..40usize, any::<bool>()), 1..5),
+        most in 0..60usize,
+    ) {
+        let mut circuit = Circuit::default();
+        let mut bits: Vec<Bit> = (0..5).map(|_| circuit.unknown()).collect();
+        let pick = |bits: &[Bit], at: usize, is_negated: bool| {
+            let bit = bits[at % bits.len()];
+            if is_negated { !bit } else { bit }
+        };
+        for (a, not_a, b, not_b) in steps {
+            let bit = circuit.and(pick(&bits, a, not_a), pick(&bits, b, not_b));
+            bits.push(bit);
+        }
+        let conditions: Vec<Bit> = chosen.iter().map(|(at, negated)| pick(&bits, *at, *negated)).collect();
+        let all = circuit.all(conditions.clone());
+        let before = Word::of_bit(bits[bits.len() - 1]);
+        let (mut value, mut left) = (before.clone(), most);
+        let taken = circuit.taken(conditions, &mut value, &mut left);
+        let mut left = most;
+        let when = circuit.when(all, &before, &mut left);
+        let zero = Word::number(0);
+        let same = [
+            (Word::of_bit(taken), Word::of_bit(all)),
+            (circuit.chosen(all, &value, &zero), circuit.chosen(all, &before, &zero)),
+            (circuit.chosen(all, &when, &zero), circuit.chosen(all, &before, &zero)),
+        ];
+        for (one, other) in same {
+            let equal = circuit.equal(&one, &other);
+            let found = Solving::new(circuit.clone(), &[], !equal).go_on(1 << 20).0;
+            prop_assert!(matches!(found, Found::Nothing), "{:?}", found);
+        }
+    }
+}
+
 #[test]
 fn values_that_fulfil_a_condition_are_told() {
     let mut circuit = Circuit::default();

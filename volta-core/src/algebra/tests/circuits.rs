@@ -43,7 +43,7 @@ fn program(side: &mut Side, steps: &[Step]) -> [(TermId, Evaluate); 2] {
         let (holds, own) = condition.clone();
         let by = i128::from(number.unsigned_abs() % 5 + 2);
         let divisor = side.int(by as i64);
-        match op % 12 {
+        match op % 15 {
             0 => {
                 let term = side.op(TermOp::Add, &[p, q]);
                 integers.push((term, std::rc::Rc::new(Box::new(move |at| f(at) + g(at)))));
@@ -98,6 +98,38 @@ fn program(side: &mut Side, steps: &[Step]) -> [(TermId, Evaluate); 2] {
                 reals.push((
                     term,
                     std::rc::Rc::new(Box::new(move |at| if own(at) == 1 { h(at) } else { k(at) })),
+                ));
+            }
+            11 => {
+                // A step of a minimum under a condition.
+                let least = side.op(TermOp::Min, &[p, q]);
+                let term = side.op(TermOp::Select, &[holds, least, p]);
+                integers.push((
+                    term,
+                    std::rc::Rc::new(Box::new(move |at| if own(at) == 1 { f(at).min(g(at)) } else { f(at) })),
+                ));
+            }
+            12 => {
+                // One of a sum.
+                let sum = side.op(TermOp::Sub, &[p, q]);
+                let term = side.op(TermOp::Select, &[holds, p, sum]);
+                integers.push((
+                    term,
+                    std::rc::Rc::new(Box::new(move |at| if own(at) == 1 { f(at) } else { f(at) - g(at) })),
+                ));
+            }
+            13 => {
+                // A maximum with a number elsewhere.
+                let value = number;
+                let number = side.int(value);
+                let other = side.op(TermOp::Select, &[holds, q, number]);
+                let term = side.op(TermOp::Max, &[p, other]);
+                let number = i128::from(value);
+                integers.push((
+                    term,
+                    std::rc::Rc::new(Box::new(move |at| {
+                        f(at).max(if own(at) == 1 { g(at) } else { number })
+                    })),
                 ));
             }
             _ => {
@@ -159,5 +191,68 @@ proptest! {
                 Some(Ok(Searched::Open) | Err(_)) | None => prop_assert!(false, "small terms are decided"),
             }
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_never_holds_does_so_at_no_small_inputs(
+        steps in proptest::collection::vec((any::<u8>(), 0..6usize, 0..6usize, 0..6usize, -4..5i64), 1..8),
+        bound in -12..13i64,
+    ) {
+        let mut side = side();
+        for (term, value) in program(&mut side, &steps) {
+            let number = side.int(bound);
+            let below = side.op(TermOp::Less, &[term, number]);
+            let is_below: Evaluate = Box::new(move |at| i128::from(value(at) < i128::from(bound)));
+            let analysis = Analysis::new(&side.store, &[below]);
+            let mut prover = Prover::new(Vec::new(), Tactic::QUICK);
+            let store = prover.add_store(&side.store, &analysis);
+            let never = prover.never_holds(TermRef { store, term: below }, 1 << 20).expect("no budget");
+            let none: Evaluate = Box::new(|_| 0);
+            let held = difference(&is_below, &none);
+            prop_assert!(!never || held.is_none(), "it holds at {:?}", held);
+        }
+    }
+}
+
+/// Steps of a chain: whether a condition holds, and a value.
+fn chain(side: &mut Side, (op, neutral): (TermOp, i64), steps: &[usize], is_atomic: bool) -> TermId {
+    let neutral = side.int(neutral);
+    let mut all = side.x(100);
+    for &step in steps {
+        let [a, b, value] = [3 * step, 3 * step + 1, 3 * step + 2].map(|at| side.x(at as u64));
+        let holds = side.op(TermOp::Less, &[a, b]);
+        all = if is_atomic {
+            let taken = side.op(TermOp::Select, &[holds, value, neutral]);
+            side.op(op, &[all, taken])
+        } else {
+            let joined = side.op(op, &[value, all]);
+            side.op(TermOp::Select, &[holds, joined, all])
+        };
+    }
+    all
+}
+
+#[test]
+fn chains_in_any_order_are_the_same_circuits() {
+    for op in [(TermOp::Add, 0), (TermOp::Min, 1000), (TermOp::Max, -1000)] {
+        let (mut one, mut other) = (side(), side());
+        let a = chain(&mut one, op, &[0, 1, 2, 3, 4, 5], false);
+        let b = chain(&mut other, op, &[3, 5, 0, 4, 1, 2], true);
+        let left_out = chain(&mut other, op, &[3, 5, 0, 4, 1], true);
+        let analyses = [Analysis::new(&one.store, &[a]), Analysis::new(&other.store, &[b, left_out])];
+        let mut prover = Prover::new(Vec::new(), Tactic::QUICK);
+        let stores =
+            [prover.add_store(&one.store, &analyses[0]), prover.add_store(&other.store, &analyses[1])];
+        let mut searched = |b: TermId, steps: u64| {
+            let terms = [TermRef { store: stores[0], term: a }, TermRef { store: stores[1], term: b }];
+            let search = prover.circuits_of(terms).expect("no budget");
+            prover.search(&mut search.expect("circuits"), steps)
+        };
+        assert!(matches!(searched(b, 0), Ok(Searched::Equal)), "{op:?}");
+        assert!(matches!(searched(left_out, 1 << 20), Ok(Searched::Apart(_))), "{op:?}");
     }
 }
