@@ -67,6 +67,7 @@ pub mod formula;
 mod given;
 pub mod graph;
 mod graph_step;
+mod infeasible;
 pub mod inspect;
 pub mod launch;
 pub mod library;

@@ -10,6 +10,7 @@ use crate::base::index::InstId;
 use crate::base::span::{LineTable, Span};
 use crate::case::{Binding, Case, Contents, KernelLaunch, Param, ParamKind, Role, Side, Step, Which};
 use crate::given::Mentions;
+use crate::launch::infeasible::Infeasible;
 use crate::launch::{self, Before, Job, Outputs};
 use crate::library;
 use crate::machine::{
@@ -91,7 +92,13 @@ impl Programs {
 }
 
 /// Runs the steps of a side until one fails; with `by_classes`, one CTA for all that do the same, where possible.
-pub(crate) fn run(which: Which, loaded: Loaded, side: &Side, case: &Case, by_classes: bool) -> Ran {
+pub(crate) fn run(
+    which: Which,
+    loaded: Loaded,
+    side: &Side,
+    case: &Case,
+    (by_classes, infeasible): (bool, &dyn Infeasible),
+) -> Ran {
     let Loaded { programs, seconds } = loaded;
     let started = Instant::now();
     let mut options = case.options.clone();
@@ -106,6 +113,8 @@ pub(crate) fn run(which: Which, loaded: Loaded, side: &Side, case: &Case, by_cla
         params: &case.params,
         options: &options,
         outputs,
+        // One CTA that stands for others is about their elements of inputs as well.
+        infeasible: (!by_classes).then_some(infeasible),
         left: None,
         overlaps: Overlaps::default(),
     };
@@ -185,7 +194,7 @@ pub(crate) fn each<'s>(
 ) -> Result<(), RunError> {
     let (params, options, outputs) = (&case.params, &case.options, Outputs::Written);
     let overlaps = Overlaps::default();
-    let mut run = SideRun { which, params, options, outputs, left: None, overlaps };
+    let mut run = SideRun { which, params, options, outputs, infeasible: None, left: None, overlaps };
     run.all((side, programs), &mut BTreeSet::new(), |at, execution| {
         let program = programs.0.get(at).and_then(Option::as_ref);
         if let Some((kernel, program)) = side.launch(at).zip(program) {
@@ -203,6 +212,7 @@ pub(crate) struct SideRun<'c> {
     pub(crate) params: &'c [Param],
     pub(crate) options: &'c crate::case::Options,
     outputs: Outputs,
+    infeasible: Option<&'c dyn Infeasible>,
     pub(crate) left: Option<Arc<Left>>,
     overlaps: Overlaps,
 }
@@ -273,6 +283,7 @@ impl<'c> SideRun<'c> {
             params: self.params,
             options: self.options,
             outputs: self.outputs,
+            infeasible: self.infeasible,
         })
     }
 

@@ -35,6 +35,7 @@ pub mod fields;
 mod finite;
 pub mod forms;
 mod fulfil;
+mod infeasible;
 pub mod localize;
 pub mod loose;
 pub mod point;
@@ -48,6 +49,7 @@ mod tests;
 pub mod witness;
 
 pub use crate::term::Sign;
+pub use infeasible::never_holds;
 pub use prove::{Failure, Proof};
 pub use sweep::{Reached, reached};
 

@@ -1,6 +1,7 @@
 //! Binds the parameters of a case to those of a kernel, and places every object in the address space.
 
 use super::bind_error::BindError;
+use super::infeasible::Infeasible;
 use super::limits;
 use super::objects::{
     Backing, MAX_NARROW, MAX_NARROW_SIZE, Objects, Request, TENSOR_ALIGN, WINDOW_ALIGN, has_room, to_generic,
@@ -164,6 +165,7 @@ impl<'a> Launch<'a> {
             integers: integers(params),
             not_negative: params.iter().map(is_not_negative).collect(),
             distinct: distinct_inputs(params),
+            infeasible: job.infeasible,
             assumptions: assumptions(program, &builder.given, kernel),
             functions: recognition
                 .functions
@@ -420,6 +422,8 @@ pub struct Job<'a> {
     pub options: &'a Options,
     /// The use of its outputs.
     pub outputs: Outputs,
+    /// Decides whether inputs fulfil the conditions of faults, where each CTA runs for itself.
+    pub infeasible: Option<&'a dyn Infeasible>,
 }
 
 impl<'a> Job<'a> {
@@ -442,6 +446,7 @@ impl<'a> Job<'a> {
             params,
             options,
             outputs,
+            infeasible: None,
         }
     }
 }

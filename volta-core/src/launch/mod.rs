@@ -11,6 +11,7 @@ pub(crate) mod advice;
 pub(crate) mod arguments;
 pub(crate) mod bind;
 pub(crate) mod bind_error;
+pub(crate) mod infeasible;
 pub(crate) mod limits;
 pub(crate) mod objects;
 pub(crate) mod source_place;
@@ -23,6 +24,7 @@ pub(crate) use advice::parameter_element;
 pub(crate) use arguments::arguments;
 pub use bind::{Job, signature};
 pub use bind_error::BindError;
+use infeasible::Infeasible;
 pub(crate) use limits::most_dynamic_shared;
 pub use source_place::place_in;
 pub use tensor::Before;
@@ -146,6 +148,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) not_negative: Vec<bool>,
     /// Inputs whose elements differ from one another.
     pub(crate) distinct: Vec<InputId>,
+    /// Decides whether inputs fulfil the conditions of faults.
+    pub(crate) infeasible: Option<&'a dyn Infeasible>,
     /// Assumptions about the launch.
     pub(crate) assumptions: Vec<Assumption>,
     /// The library functions to recognise, and the rounding of each instruction by its number; `None` if there are

@@ -38,7 +38,7 @@ impl Literal {
 }
 
 /// A conjunction of literals, by its number.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Guard(u32);
 
 impl Guard {
@@ -146,6 +146,8 @@ pub(crate) struct Guards {
     /// The values that integers may have where a guard holds, of at most so many each; and how many are remembered.
     pub(crate) assignments: FxHashMap<(Guard, usize), Arc<Assignments>>,
     pub(crate) remembered: usize,
+    /// Guards that are known not to hold together, the first one first.
+    apart: FxHashSet<(Guard, Guard)>,
     /// The elements of inputs that conditions depend on.
     pub(crate) inputs_below: FxHashMap<TermId, Arc<[TermId]>>,
     current: [Guard; 32],
@@ -175,6 +177,7 @@ impl Guards {
             may_hold: FxHashSet::default(),
             assignments: FxHashMap::default(),
             remembered: 0,
+            apart: FxHashSet::default(),
             inputs_below: FxHashMap::default(),
             decisions: by_counting.then(RefCell::default),
             current,
@@ -492,11 +495,17 @@ impl Guards {
             || self.exclude_by_counting(guard, guard)
     }
 
+    /// Notes that two guards never hold together.
+    pub(crate) fn know_apart(&mut self, one: Guard, other: Guard) {
+        self.apart.insert((one.min(other), one.max(other)));
+    }
+
     /// Whether two guards, by their literals alone, never hold together.
     pub(crate) fn exclude(&self, one: Guard, other: Guard) -> bool {
         self.parts(one).any(|one| self.parts(other).any(|other| self.are_apart(one, other)))
             || self.exclude_by_counting(one, other)
             || self.exclude_by_values(one, other)
+            || self.apart.contains(&(one.min(other), one.max(other)))
     }
 
     /// Whether the values of integers where two guards hold, if these are known, are never the same.

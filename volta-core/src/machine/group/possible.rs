@@ -6,7 +6,7 @@ use crate::term::{Store, TermId, TermOp};
 use crate::value::Origin;
 use crate::value::guard::{Literal, all_of};
 use crate::value::packed::{Choice, PackedValues};
-use crate::verdict::Fault;
+use crate::verdict::{Fault, FaultKind};
 use std::mem::discriminant;
 
 /// At most so many of the cases in which a fault happens are looked at.
@@ -48,6 +48,11 @@ pub(crate) struct InCases {
 impl InCases {
     pub(crate) fn new(fault: Fault, cases: Cases, told: String) -> InCases {
         InCases { fault, cases, told, store: Store::new(), instead: None }
+    }
+
+    /// What the fault is.
+    pub(crate) fn kind(&self) -> FaultKind {
+        self.fault.kind
     }
 
     /// The same in a run that is about the inputs that fulfil these literals.

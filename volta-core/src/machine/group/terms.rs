@@ -10,6 +10,7 @@ use super::warp::Warp;
 use crate::base::lane::{Lane, LaneMask};
 use crate::concurrency::mbarrier_phases::AskedOnce;
 use crate::launch::advice::{origin_site, rule_of, to_be_given, undefined_help};
+use crate::launch::infeasible::Asked;
 use crate::launch::objects::from_generic;
 use crate::number::Rational;
 use crate::program::{Address, Bool2, InstId, Op, PredId, PredSrc, Space, Src};
@@ -45,6 +46,8 @@ pub(crate) struct ValueTerms<'l> {
     pub(crate) asked: AskedOnce,
     /// The conditions on inputs under which threads execute.
     pub(crate) guards: Guards,
+    /// Conditions of faults that no input fulfils.
+    infeasible: Asked,
     /// What the run relied on.
     pub(crate) relied: Relied,
     /// The findings so far, if the run continues after faults.
@@ -95,6 +98,7 @@ impl<'l> ValueTerms<'l> {
             packed: PackedValues::default(),
             asked: AskedOnce::default(),
             guards: Guards::new(launch.distinct.clone(), by_counting),
+            infeasible: Asked::default(),
             relied: Relied::new(launch, &options.rules),
             survey: None,
         }
@@ -470,6 +474,24 @@ impl ValueTerms<'_> {
             literals.extend(besides);
         }
         self.possibly_in(fault, vec![literals])
+    }
+
+    /// Whether no input fulfils some literals together, by more than what guards know: asked before a fault is told.
+    #[cold]
+    pub(crate) fn are_infeasible(&mut self, literals: &[Literal]) -> bool {
+        self.infeasible.are_infeasible(self.context.launch.infeasible, &mut self.store, literals)
+    }
+
+    /// Whether no input fulfils both of two guards, which are known to exclude one another from here on.
+    #[cold]
+    pub(crate) fn finds_apart(&mut self, one: Guard, other: Guard) -> bool {
+        let mut literals = self.guards.all_literals(one);
+        literals.extend(self.guards.all_literals(other));
+        let apart = self.are_infeasible(&literals);
+        if apart {
+            self.guards.know_apart(one, other);
+        }
+        apart
     }
 
     /// A fault that happens under a guard and where some literals hold, of which its message tells.

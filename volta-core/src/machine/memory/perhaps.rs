@@ -5,6 +5,7 @@
 //! other conditions are copied into a common store, in which those of two CTAs are compared like those of one.
 
 use crate::concurrency::agent::Agent;
+use crate::launch::infeasible::{Asked, Infeasible};
 use crate::launch::objects::PAGE;
 use crate::term::{Congruence, Imported, InputId, Store, TermId};
 use crate::value::guard::{Guard, Guards, Is, Literal, Terms};
@@ -140,6 +141,7 @@ struct Conditions {
     store: Store,
     congruence: Congruence,
     guards: Guards,
+    infeasible: Asked,
 }
 
 impl Conditions {
@@ -155,11 +157,21 @@ impl Conditions {
     }
 
     /// Whether no input makes both of two accesses, as far as their conditions show.
-    fn exclude(&self, one: (&[Is], Guard), other: (&[Is], Guard)) -> bool {
+    fn exclude(
+        &mut self,
+        one: (&[Is], Guard),
+        other: (&[Is], Guard),
+        infeasible: Option<&dyn Infeasible>,
+    ) -> bool {
         let by_value = |(values, _): (&[Is], Guard), (_, guard): (&[Is], Guard)| {
             values.iter().any(|is| self.guards.excludes_input(guard, *is))
         };
-        self.guards.exclude(one.1, other.1) || by_value(one, other) || by_value(other, one)
+        if self.guards.exclude(one.1, other.1) || by_value(one, other) || by_value(other, one) {
+            return true;
+        }
+        let mut literals = self.guards.all_literals(one.1);
+        literals.extend(self.guards.all_literals(other.1));
+        self.infeasible.are_infeasible(infeasible, &mut self.store, &literals)
     }
 }
 
@@ -240,7 +252,7 @@ impl PerhapsOfAll {
         cta: u64,
         (accessed, store): (&[Accessed], &Store),
         surely: &impl Surely,
-        distinct: &[InputId],
+        (distinct, infeasible): (&[InputId], Option<&dyn Infeasible>),
         output: impl Fn(u32) -> Option<usize>,
     ) -> Option<Meeting> {
         let mut adopted: FxHashMap<Arc<[Literal]>, Guard> = FxHashMap::default();
@@ -260,7 +272,8 @@ impl PerhapsOfAll {
                             own.set_ieee();
                         }
                         let guards = Guards::new(distinct.to_vec(), false);
-                        Box::new(Conditions { store: own, congruence: Congruence::default(), guards })
+                        let (congruence, infeasible) = (Congruence::default(), Asked::default());
+                        Box::new(Conditions { store: own, congruence, guards, infeasible })
                     });
                     let guard = conditions.adopt(store, besides, &mut known);
                     adopted.insert(Arc::clone(besides), guard);
@@ -269,14 +282,16 @@ impl PerhapsOfAll {
             };
             let of_cell = self.cells.entry(*place).or_default();
             if !of_cell.excludes(cta, values, distinct) {
-                let conditions = self.conditions.as_deref();
+                let mut conditions = self.conditions.as_deref_mut();
                 let racing = of_cell.all.iter().find(|one| {
                     let by_values =
                         || one.values.iter().any(|a| values.iter().any(|b| a.excludes(*b, distinct)));
-                    let by_conditions =
-                        |of: &Conditions| of.exclude((&one.values[..], one.besides), (&values[..], besides));
-                    let exclude = || by_values() || conditions.is_some_and(by_conditions);
-                    one.cta != cta && one.bytes & bytes != 0 && one.how.races_with(*how) && !exclude()
+                    if one.cta == cta || one.bytes & bytes == 0 || !one.how.races_with(*how) || by_values() {
+                        return false;
+                    }
+                    !conditions.as_deref_mut().is_some_and(|of| {
+                        of.exclude((&one.values[..], one.besides), (&values[..], besides), infeasible)
+                    })
                 });
                 if let Some(one) = racing {
                     return Some(Meeting { other: one.cta, place: *place, bytes: one.bytes & bytes });

@@ -98,7 +98,7 @@ impl Merged {
             cta,
             (&ran.perhaps, &ran.store),
             &SurelyOfAll(&self.pages),
-            &launch.distinct,
+            (&launch.distinct, launch.infeasible),
             output,
         );
         for (place, page) in ran.pages.iter().filter(|_| !self.perhaps.is_empty()) {

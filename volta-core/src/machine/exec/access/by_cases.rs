@@ -220,8 +220,7 @@ impl Cta<'_> {
                 let mut before: Vec<_> = registers.map(|at| (*at, warp.register(*at).get(lane))).collect();
                 warp.register_mut(base).set(lane, Value::Bits(*address));
                 before.extend(self.values.narrow_stored(warp, lane, inst, base));
-                self.execute(warp, mask, inst, pc)
-                    .map_err(|stop| self.values.terms.ended_under_guard(warp, mask, stop))?;
+                let done = self.execute(warp, mask, inst, pc);
                 let loaded = |target: &Option<RegId>| match target {
                     Some(target) => warp.register(*target).get(lane),
                     None => Value::Bits(0),
@@ -230,7 +229,7 @@ impl Cta<'_> {
                 for (register, value) in before {
                     warp.register_mut(register).set(lane, value);
                 }
-                Ok(loaded)
+                done.map(|()| loaded).map_err(|stop| self.values.terms.ended_under_guard(warp, mask, stop))
             }
             Places::Choice(condition, arms) => {
                 let [then, otherwise] = &**arms;
@@ -241,7 +240,12 @@ impl Cta<'_> {
                 }
                 let then = access_where(self, warp, lane, (*condition, true), then, access)?;
                 let otherwise = access_where(self, warp, lane, (*condition, false), otherwise, access)?;
-                self.values.select_loaded(warp, lane, *condition, (then, otherwise), access.pc)
+                match (then, otherwise) {
+                    (Some(then), Some(otherwise)) => {
+                        self.values.select_loaded(warp, lane, *condition, (then, otherwise), access.pc)
+                    }
+                    (only, None) | (None, only) => Ok(only.unwrap_or_default()),
+                }
             }
             Places::Index(index, addresses) => {
                 let mut loaded: Option<Vec<Value>> = None;
@@ -256,8 +260,11 @@ impl Cta<'_> {
                     let place = Places::At(*address);
                     let own = if addresses.len() == 1 {
                         self.access_in_each(warp, lane, &place, access)?
+                    } else if let Some(own) = access_where(self, warp, lane, (is_this, true), &place, access)?
+                    {
+                        own
                     } else {
-                        access_where(self, warp, lane, (is_this, true), &place, access)?
+                        continue;
                     };
                     loaded = Some(match loaded {
                         None => own,
@@ -272,6 +279,8 @@ impl Cta<'_> {
     }
 }
 
+/// Executes an access where a condition holds, or does not, as well; `None` where no input leads there, because it would be
+/// out of bounds.
 fn access_where(
     cta: &mut Cta<'_>,
     warp: &mut Warp,
@@ -279,7 +288,7 @@ fn access_where(
     (condition, holds): (TermId, bool),
     places: &Places,
     access: Access<'_>,
-) -> Result<Vec<Value>, Stop> {
+) -> Result<Option<Vec<Value>>, Stop> {
     let around = cta.values.terms.guards.all();
     let terms = Terms { store: &mut cta.values.terms.store, congruence: &mut cta.values.congruence };
     cta.values.terms.guards.narrow(terms, lane, condition, holds);
@@ -289,6 +298,14 @@ fn access_where(
         cta.values.terms.under_guards().assignments(guard, MAX_VALUES);
     }
     let loaded = cta.access_in_each(warp, lane, places, access);
+    let loaded = match loaded {
+        Err(Stop::Possible(possible)) if possible.kind() == FaultKind::OutOfBounds => {
+            let terms = &mut cta.values.terms;
+            let literals = terms.guards.all_literals(terms.guards.of(lane));
+            if terms.are_infeasible(&literals) { Ok(None) } else { Err(Stop::Possible(possible)) }
+        }
+        loaded => loaded.map(Some),
+    };
     cta.values.terms.guards.restore(around);
     loaded
 }
@@ -465,6 +482,11 @@ impl ValueTerms<'_> {
         let is_near = (!range.within(near.0, near.1))
             .then(|| Literal { condition: self.under_guards().is_between(index, near, pc), holds: true });
         let besides: Vec<Literal> = is_near.into_iter().chain([inside]).collect();
+        let mut all = self.guards.all_literals(self.guards.of(lane));
+        all.extend(&besides);
+        if self.are_infeasible(&all) {
+            return Ok(());
+        }
         Err(self.possibly_besides(fault, self.guards.of(lane), &besides))
     }
 

@@ -30,23 +30,27 @@ impl Accesses<'_, '_> {
         if self.overlap.is_some() {
             self.note_touch(warp, lane, at, (cell, touched), writes);
         }
-        let Detector::VectorClock(exact) = &mut self.sync.order else { return Ok(false) };
         let (place, inst) = ((at.number, cell), at.pc);
-        let under = self.values.terms.guards.under(lane);
-        match exact.access(under, place, (warp.thread(lane), at.agent), touched, inst, writes) {
-            Ok(()) => {
+        loop {
+            let Detector::VectorClock(exact) = &mut self.sync.order else { return Ok(false) };
+            let under = self.values.terms.guards.under(lane);
+            let thread = (warp.thread(lane), at.agent);
+            let Err(conflict) = exact.access(under, place, thread, touched, inst, writes) else {
                 if exact.met_alike.take() {
                     self.values.terms.relied.on_same_store(inst);
                 }
-                if let Some(content) = content.filter(|_| self.context.launch.has_flags) {
-                    self.note_change(warp, lane, at, cell, touched, content);
-                } else if self.context.launch.has_locks {
-                    self.sync.note_lock(warp, lane, at, cell, writes)?;
-                }
-                Ok(false)
+                break;
+            };
+            if !self.values.terms.finds_apart(conflict.earlier.guard, conflict.later.guard) {
+                return Err(self.race_at(warp, lane, at, cell, conflict, content));
             }
-            Err(conflict) => Err(self.race_at(warp, lane, at, cell, conflict, content)),
         }
+        if let Some(content) = content.filter(|_| self.context.launch.has_flags) {
+            self.note_change(warp, lane, at, cell, touched, content);
+        } else if self.context.launch.has_locks {
+            self.sync.note_lock(warp, lane, at, cell, writes)?;
+        }
+        Ok(false)
     }
 
     /// Records an access after a fault and notes its races. Returns whether the contents of the object are in doubt.
