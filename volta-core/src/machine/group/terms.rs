@@ -100,6 +100,11 @@ impl<'l> ValueTerms<'l> {
         }
     }
 
+    /// What the initial contents of memory are made with.
+    pub(crate) fn making(&mut self) -> (&mut PackedValues, &mut Store) {
+        (&mut self.packed, &mut self.store)
+    }
+
     /// The operands of one instruction of a warp.
     pub(crate) fn operands<'v>(&'v self, warp: &'v Warp, pc: InstId) -> Operands<'v, 'l> {
         Operands { terms: self, warp, pc }
@@ -170,6 +175,12 @@ impl ValueTerms<'_> {
                 Err(self.not_concrete(warp, value, lane, pc, what))
             }
         }
+    }
+
+    /// The result of an operation that has no value, because one of its operands has none, or of itself.
+    pub(crate) fn no_value(&self, warp: &Warp, sources: &[Src], lane: Lane, pc: InstId) -> Origin {
+        let undefined = |source: &Src| self.packed.undefined_part(self.context.value(warp, *source, lane));
+        sources.iter().filter_map(undefined).reduce(Origin::or).unwrap_or(Origin::Invalid(pc))
     }
 
     /// The fault of a value that steers the run but is not known (rules S1, V6).

@@ -16,7 +16,7 @@ use crate::value::int_terms;
 use crate::value::known_floats::{Exact, Undecided, clamp_term};
 use crate::value::packed::{Choice, PackedPart, PackedValues};
 use crate::value::words::sign_extend;
-use crate::value::{Origin, Sym, Truth, Value};
+use crate::value::{Sym, Truth, Value};
 use crate::verdict::FaultKind;
 
 /// A conversion between float formats.
@@ -66,34 +66,19 @@ impl Reals<'_, '_> {
         };
         for lane in mask {
             let value = self.terms.context.value(warp, a, lane);
-            let result = match value {
-                Value::Undefined(origin) => Value::Undefined(origin),
-                value @ (Value::Bits(_) | Value::Sym(_)) if self.terms.store.is_ieee() => {
-                    match (
-                        self.ieee_from_int(value, (from, to, rounding), pc),
-                        self.terms.packed.taint(&[value]),
-                    ) {
-                        (Some(result), _) => result,
-                        (None, Some(origin)) => Value::Undefined(origin),
-                        (None, None) => {
-                            return Err(self.terms.computes_with_encoding(warp, &[value], lane, pc));
-                        }
-                    }
-                }
-                value @ (Value::Bits(_) | Value::Sym(_)) => {
-                    match self.number_of(value, to, rounding, pc, &number) {
-                        Some(result) => result,
-                        None => match self.terms.int_terms(pc).reading(value, from) {
-                            Some(number) => Value::Sym(Sym::real(to, number)),
-                            None => match self.terms.packed.taint(&[value]) {
-                                Some(origin) => Value::Undefined(origin),
-                                None => {
-                                    return Err(self.terms.computes_with_encoding(warp, &[value], lane, pc));
-                                }
-                            },
-                        },
-                    }
-                }
+            let result = if let Value::Undefined(_) = value {
+                None
+            } else if self.terms.store.is_ieee() {
+                self.ieee_from_int(value, (from, to, rounding), pc)
+            } else {
+                let known = self.number_of(value, to, rounding, pc, &number);
+                let real = |number| Value::Sym(Sym::real(to, number));
+                known.or_else(|| self.terms.int_terms(pc).reading(value, from).map(real))
+            };
+            let result = match (result, self.terms.packed.taint(&[value])) {
+                (Some(result), _) => result,
+                (None, Some(origin)) => Value::Undefined(origin),
+                (None, None) => return Err(self.terms.computes_with_encoding(warp, &[value], lane, pc)),
             };
             warp.register_mut(d).set(lane, result);
         }
@@ -154,11 +139,7 @@ impl Reals<'_, '_> {
         }
         for lane in mask {
             let Some(term) = self.real(warp, self.terms.context.value(warp, a, lane), from, lane, pc)? else {
-                let origin = self
-                    .terms
-                    .packed
-                    .taint(&[self.terms.context.value(warp, a, lane)])
-                    .unwrap_or(Origin::Invalid(pc));
+                let origin = self.terms.no_value(warp, &[a], lane, pc);
                 warp.register_mut(d).set(lane, Value::Undefined(origin));
                 continue;
             };
@@ -210,8 +191,7 @@ impl Reals<'_, '_> {
         let mut values = Vec::new();
         for lane in known | undefined {
             let value = if undefined.contains(lane) {
-                let origin = self.terms.packed.taint(&[self.terms.context.value(warp, a, lane)]);
-                Value::Undefined(origin.unwrap_or(Origin::Invalid(pc)))
+                Value::Undefined(self.terms.no_value(warp, &[a], lane, pc))
             } else {
                 let value = self.cast(TermId::from_raw(terms.ids[lane]), cast, pc);
                 value.map_err(|what| self.terms.context.depends_on_rounding(warp, lane, pc, what))?

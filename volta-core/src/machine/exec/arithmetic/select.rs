@@ -49,6 +49,26 @@ impl Snapshot {
             }
         }
     }
+
+    /// Makes undefined every register and predicate that has changed; returns whether one has.
+    pub(crate) fn forget_differences(&self, warp: &mut Warp, mask: LaneMask, origin: Origin) -> bool {
+        let mut any = false;
+        for lane in mask {
+            for (d, held) in &self.registers {
+                if warp.register(*d).get(lane) != held.get(lane) {
+                    any = true;
+                    warp.register_mut(*d).set(lane, Value::Undefined(origin));
+                }
+            }
+            for (p, held) in &self.predicates {
+                if warp.predicates[p.index()].get(lane) != held.get(lane) {
+                    any = true;
+                    warp.predicate_mut(*p).set(lane, Truth::Undefined(origin));
+                }
+            }
+        }
+        any
+    }
 }
 
 /// At most so many operations are taken out of a select.
@@ -585,19 +605,5 @@ fn halves_of(a: Value, b: Value) -> Option<(u32, TermId, TermId)> {
 }
 
 fn format_of(value: Value) -> Option<Format> {
-    match value {
-        Value::Sym(sym) => match sym.kind() {
-            SymKind::Real(format, _) => Some(format),
-            SymKind::Half64(..)
-            | SymKind::Int(..)
-            | SymKind::Pair(..)
-            | SymKind::Packed(_)
-            | SymKind::Choice(_)
-            | SymKind::Partly(_)
-            | SymKind::Answer(_)
-            | SymKind::Ticket(_)
-            | SymKind::Fragment { .. } => None,
-        },
-        Value::Bits(_) | Value::Undefined(_) => None,
-    }
+    value.as_real().map(|(format, _)| format)
 }

@@ -33,12 +33,7 @@ impl Cta<'_> {
         mask: LaneMask,
         pc: InstId,
     ) -> Result<(LaneMask, InstId), Stop> {
-        match &self.sync.order {
-            Detector::Epoch(_) => return Err(Stop::NeedVectorClocks),
-            // The loop may wait for an access that was left out after a finding (R2).
-            Detector::VectorClock(_) if self.values.terms.survey.is_some() => return Err(Stop::Doubtful),
-            Detector::VectorClock(_) => {}
-        }
+        self.accesses().exact()?;
         let looped = self.context.launch.program.flag_loop(pc).map(Rc::new);
         let looped = looped.ok_or(Stop::Defect("lanes wait for a flag at a load outside of a loop"))?;
         let mut over = LaneMask::NONE;
@@ -81,7 +76,7 @@ impl Cta<'_> {
             // It races with whatever it waits for.
             self.accesses().read_cell(warp, lane, &at, key.1, 0xf)?;
         }
-        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
+        let exact = self.sync.order.exact_mut()?;
         self.sync.flags.at(key, &mut exact.clocks, || word(held, pc));
         let before = exact.clocks.snapshot(thread as usize);
         let found = |d: RegId| {
@@ -124,7 +119,7 @@ impl Cta<'_> {
         if writes {
             self.accesses().rewrite_cell(warp, lane, &at, key.1)?;
         }
-        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
+        let exact = self.sync.order.exact_mut()?;
         let (clocks, number) = (&mut exact.clocks, thread as usize);
         clocks.release(number);
         clocks.learn_past(number, &learned);
@@ -223,7 +218,7 @@ impl Cta<'_> {
 impl Accesses<'_, '_> {
     /// A lane's atomic operation writes back what a flag holds.
     fn rewrite_cell(&mut self, warp: &Warp, lane: Lane, at: &WarpAccess<'_>, cell: u64) -> Result<(), Stop> {
-        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
+        let exact = self.sync.order.exact_mut()?;
         match exact.access(Under::ALWAYS, (at.number, cell), (warp.thread(lane), at.agent), 0xf, at.pc, true)
         {
             Ok(()) => Ok(()),
@@ -241,11 +236,7 @@ impl Accesses<'_, '_> {
         pc: InstId,
         load: InstId,
     ) -> Result<(), Stop> {
-        match &self.sync.order {
-            Detector::Epoch(_) => return Err(Stop::NeedVectorClocks),
-            Detector::VectorClock(_) if self.values.terms.survey.is_some() => return Err(Stop::Doubtful),
-            Detector::VectorClock(_) => {}
-        }
+        self.exact()?;
         let Op::Load { space, address, access: Access { strong: Some(strong), .. }, d, .. } =
             &self.context.launch.program.insts[pc.index()].op
         else {
@@ -264,7 +255,7 @@ impl Accesses<'_, '_> {
         let (key, thread) = ((at.number, at.offsets[lane] / 4), warp.thread(lane) as usize);
         let held = self.peek(warp, lane, &at, key.1);
         self.read_cell(warp, lane, &at, key.1, 0xf)?;
-        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
+        let exact = self.sync.order.exact_mut()?;
         self.sync.flags.at(key, &mut exact.clocks, || word(held, pc));
         self.sync
             .flags
