@@ -110,7 +110,7 @@ impl Cta<'_> {
                 let beside = beside.map(|change| &flag.events[change]);
                 return Err(self.context.ambiguous(key, (thread, pc, ahead), beside));
             }
-            Err(unclear) => return Err(self.context.unclear_flag(warp, lane, (key, pc), unclear)),
+            Err(unclear) => return Err(self.context.unclear_wait(key, thread, pc, unclear)),
         };
         let [mut learned, near, mut seen] = flag.learned(outcome.changes, &before);
         let agent = flag.agent;
@@ -173,8 +173,7 @@ impl Cta<'_> {
         let found = outcome.found.map_or(Value::Undefined(unknown), |found| Value::Bits(found.into()));
         warp.register_mut(looped.d).set(lane, found);
         self.compute(warp, LaneMask::of(lane), pc, &looped.condition)?;
-        let PredLeft { pred, holds } = PredLeft::of(looped);
-        warp.predicate_mut(pred).set(lane, Truth::Known(holds));
+        warp.predicate_mut(looped.leaves.pred).set(lane, Truth::Known(!looped.leaves.negated));
         Ok(())
     }
 
@@ -458,33 +457,10 @@ impl Context<'_> {
     }
 
     #[cold]
-    fn unclear_flag(
-        &self,
-        warp: &Warp,
-        lane: Lane,
-        (key, pc): ((u32, u64), InstId),
-        unclear: Unclear,
-    ) -> Stop {
-        self.unclear_wait(key, warp.thread(lane), pc, unclear)
-    }
-
-    #[cold]
     pub(super) fn unclear_wait(&self, key: (u32, u64), thread: u32, pc: InstId, unclear: Unclear) -> Stop {
         let message = format!("a loop waits for the flag {}: {unclear}", self.spell_flag(key));
         let sites = vec![self.site_of_thread("waits".into(), thread, pc)];
         self.fault_at(FaultKind::Unsupported, "Y15", message, sites, None)
-    }
-}
-
-/// The predicate that decides whether the loop is left, and its value on leaving.
-struct PredLeft {
-    pred: crate::program::PredId,
-    holds: bool,
-}
-
-impl PredLeft {
-    fn of(looped: &FlagLoop) -> PredLeft {
-        PredLeft { pred: looped.leaves.pred, holds: !looped.leaves.negated }
     }
 }
 

@@ -32,22 +32,8 @@ const MOST_ARRIVALS: u64 = (1 << 20) - 1;
 const MOST_BARRIERS: usize = 4;
 
 impl Asynchronous<'_, '_> {
-    /// Executes an operation on an mbarrier by the lanes of `mask`, one after the other.
-    pub(super) fn barrier_in_memory(
-        &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        pc: InstId,
-        place: MemoryPlace,
-        action: &BarrierAction,
-    ) -> Result<(), Stop> {
-        for lane in mask {
-            self.barrier_action(warp, lane, pc, place, action)?;
-        }
-        Ok(())
-    }
-
-    fn barrier_action(
+    /// Executes an operation on an mbarrier by a lane.
+    pub(super) fn barrier_action(
         &mut self,
         warp: &mut Warp,
         lane: Lane,
@@ -485,11 +471,15 @@ impl Cta<'_> {
         {
             return Ok((self.meet_cluster(warp, mask, pc)?, pc.next()));
         }
-        if let Op::Atomic { .. } = self.context.launch.program.insts[pc.index()].op {
-            return Ok((self.accesses().draw_tickets(warp, mask, pc)?, pc.next()));
-        }
-        if self.context.launch.program.takes_lock(pc) {
-            return Ok((self.accesses().take_locks(warp, mask, pc)?, pc.next()));
+        let draws = matches!(self.context.launch.program.insts[pc.index()].op, Op::Atomic { .. });
+        if draws || self.context.launch.program.takes_lock(pc) {
+            let (mut done, mut accesses) = (LaneMask::NONE, self.accesses());
+            for lane in mask {
+                if if draws { accesses.draw(warp, lane, pc)? } else { accesses.take_lock(warp, lane, pc)? } {
+                    done.insert(lane);
+                }
+            }
+            return Ok((done, pc.next()));
         }
         if let Op::Load { .. } = self.context.launch.program.insts[pc.index()].op {
             return self.wait_for_flag(warp, mask, pc);
