@@ -20,7 +20,7 @@ use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::ValueTerms;
 use crate::machine::group::values::Values;
 use crate::machine::memory::contents::{Contribution, Page};
-use crate::machine::memory::perhaps::{How, Meeting, PerhapsOfAll, Surely, Writer};
+use crate::machine::memory::perhaps::{How, Meeting, PerhapsOfAll, Writer};
 use crate::machine::sync::synchronisation::Mode;
 use crate::program::{InstId, Scope};
 use crate::term::{Imported, Ranges, Store, TermId, TermKind, TermOp};
@@ -102,7 +102,7 @@ impl Merged {
         let mut meeting = self.perhaps.add(
             cta,
             (&ran.perhaps, &ran.store),
-            &SurelyOfAll(&self.pages),
+            |place, bytes, how| racing(&self.pages, place, bytes, how),
             &launch.distinct,
             output,
         );
@@ -440,18 +440,20 @@ struct OfElement {
     by: Vec<(usize, TermId)>,
 }
 
-struct SurelyOfAll<'m>(&'m FxHashMap<(u32, u64), Box<Footprint>>);
-
-impl Surely for SurelyOfAll<'_> {
-    fn racing(&self, (tensor, cell): (u32, u64), bytes: u8, how: How) -> Option<u64> {
-        let page = self.0.get(&(tensor, cell / PAGE as u64))?;
-        let slot = (cell % PAGE as u64) as usize;
-        HOW.into_iter().enumerate().find_map(|(way, other)| {
-            let met = page.accessed[way][slot] & bytes;
-            let first = &page.first[way][slot];
-            (met != 0 && other.races_with(how)).then(|| u64::from(first[met.trailing_zeros() as usize]))
-        })
-    }
+/// The first CTA that makes an access for all inputs which races with this one.
+fn racing(
+    pages: &FxHashMap<(u32, u64), Box<Footprint>>,
+    (tensor, cell): (u32, u64),
+    bytes: u8,
+    how: How,
+) -> Option<u64> {
+    let page = pages.get(&(tensor, cell / PAGE as u64))?;
+    let slot = (cell % PAGE as u64) as usize;
+    HOW.into_iter().enumerate().find_map(|(way, other)| {
+        let met = page.accessed[way][slot] & bytes;
+        let first = &page.first[way][slot];
+        (met != 0 && other.races_with(how)).then(|| u64::from(first[met.trailing_zeros() as usize]))
+    })
 }
 
 /// The widest atomic operation, in bytes.

@@ -9,14 +9,14 @@ use crate::machine::group::values::Reals;
 use crate::machine::group::warp::Warp;
 use crate::number::format::{Format, Rounding, decode, encode, round};
 use crate::number::{Extended, Rational, Rounded};
-use crate::program::{Clamp, InstId, Int, Precision, PredId, RegId, Space, Src, ToIntegral, Width};
+use crate::program::{Clamp, InstId, Int, Precision, RegId, Space, Src, ToIntegral, Width};
 use crate::term::{TermId, TermOp};
 use crate::value::constants::KnownFloats;
 use crate::value::int_terms;
 use crate::value::known_floats::{Exact, Undecided, clamp_term};
 use crate::value::packed::{Choice, PackedPart, PackedValues};
 use crate::value::words::sign_extend;
-use crate::value::{Sym, Truth, Value};
+use crate::value::{Sym, Value};
 use crate::verdict::FaultKind;
 
 /// A conversion between float formats.
@@ -357,23 +357,6 @@ impl ValueTerms<'_> {
             out[lane] = word;
         }
         warp.register_mut(d).merge_bits(mask, &out);
-        Ok(())
-    }
-
-    pub(crate) fn is_space(
-        &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        pc: InstId,
-        p: PredId,
-        a: Src,
-        space: Space,
-    ) -> Result<(), Stop> {
-        for lane in mask {
-            let address = self.concrete(warp, a, lane, pc, "an address")?;
-            let holds = from_generic(address).0 == space;
-            warp.predicate_mut(p).set(lane, Truth::Known(holds));
-        }
         Ok(())
     }
 }

@@ -194,6 +194,18 @@ impl ValueTerms<'_> {
             })
     }
 
+    /// The bytes of two arms of which one is an integer that depends on inputs, or a half of a double where that is one.
+    fn bytes_as_integers(&self, then: Value, otherwise: Value) -> Option<u32> {
+        let (arms, packed) = ([then, otherwise], &self.packed);
+        if arms.iter().any(|arm| packed.is_unknown_integer(*arm))
+            && arms.iter().all(|arm| packed.is_some_integer(*arm))
+        {
+            // Bytes beyond the register's width are never read.
+            return Some(packed.integer_bytes(then).max(packed.integer_bytes(otherwise)));
+        }
+        (arms.iter().any(|arm| is_half(*arm)) && self.reads_encodings()).then_some(4)
+    }
+
     /// Replaces an unwritten arm by a term without meaning where the other arm is unexplained: library functions have
     /// paths that no argument takes, and neither arm matters unless the whole function is recognised.
     fn unwritten_as_unexplained(&mut self, then: Value, otherwise: Value, pc: InstId) -> (Value, Value) {
@@ -464,12 +476,12 @@ impl Values<'_> {
                 }
                 Ok(self.terms.packed.choose(Choice { condition: term, then, otherwise }))
             }
-            _ if [then, otherwise].iter().any(|arm| self.terms.packed.is_unknown_integer(*arm))
-                && [then, otherwise].iter().all(|arm| self.terms.packed.is_some_integer(*arm)) =>
-            {
-                // Bytes beyond the register's width are never read.
-                let bytes =
-                    self.terms.packed.integer_bytes(then).max(self.terms.packed.integer_bytes(otherwise));
+            _ if let Some((which, x, y)) = halves_of(then, otherwise) => {
+                let select = || self.terms.store.apply(TermOp::Select, &[term, x, y], pc);
+                let chosen = *self.terms.packed.selects.entry([term, x, y]).or_insert_with(select);
+                Ok(Value::Sym(Sym::half(which, chosen)))
+            }
+            _ if let Some(bytes) = self.terms.bytes_as_integers(then, otherwise) => {
                 let mut residues = self.terms.int_terms(pc);
                 let arms = [then, otherwise].map(|arm| residues.residue(arm, bytes));
                 let [Some(then), Some(otherwise)] = arms else {
@@ -477,20 +489,6 @@ impl Values<'_> {
                 };
                 let chosen = residues.chosen(term, then, otherwise);
                 Ok(residues.value(chosen, bytes))
-            }
-            _ if let Some((which, x, y)) = halves_of(then, otherwise) => {
-                let select = || self.terms.store.apply(TermOp::Select, &[term, x, y], pc);
-                let chosen = *self.terms.packed.selects.entry([term, x, y]).or_insert_with(select);
-                Ok(Value::Sym(Sym::half(which, chosen)))
-            }
-            _ if [then, otherwise].iter().any(|arm| is_half(*arm)) && self.terms.reads_encodings() => {
-                let mut residues = self.terms.int_terms(pc);
-                let arms = [then, otherwise].map(|arm| residues.residue(arm, 4));
-                let [Some(then), Some(otherwise)] = arms else {
-                    return Err(self.terms.computes_with_encoding(warp, &[then, otherwise], lane, pc));
-                };
-                let chosen = residues.chosen(term, then, otherwise);
-                Ok(residues.value(chosen, 4))
             }
             _ => {
                 let (then, otherwise) = (self.terms.packed.as_f32(then), self.terms.packed.as_f32(otherwise));
