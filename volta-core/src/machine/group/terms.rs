@@ -65,6 +65,13 @@ impl Operands<'_, '_> {
         self.terms.context.fault(kind, rule, message, self.warp, lane, self.pc)
     }
 
+    /// The result for a lane that has no value, because an operand has none, or by itself.
+    pub(crate) fn no_value(&self, sources: &[Src], lane: Lane) -> Value {
+        let value = |source: &Src| self.terms.context.value(self.warp, *source, lane);
+        let undefined = sources.iter().filter_map(|source| self.terms.packed.undefined_part(value(source)));
+        Value::Undefined(undefined.reduce(Origin::or).unwrap_or(Origin::Invalid(self.pc)))
+    }
+
     /// As [`ValueTerms::concrete`], at this instruction.
     pub(crate) fn concrete(&self, src: Src, lane: Lane, what: &str) -> Result<u64, Stop> {
         self.terms.concrete(self.warp, src, lane, self.pc, what)
@@ -98,11 +105,6 @@ impl<'l> ValueTerms<'l> {
             relied: Relied::new(launch, &options.rules),
             survey: None,
         }
-    }
-
-    /// What the initial contents of memory are made with.
-    pub(crate) fn making(&mut self) -> (&mut PackedValues, &mut Store) {
-        (&mut self.packed, &mut self.store)
     }
 
     /// The operands of one instruction of a warp.
@@ -175,12 +177,6 @@ impl ValueTerms<'_> {
                 Err(self.not_concrete(warp, value, lane, pc, what))
             }
         }
-    }
-
-    /// The result of an operation that has no value, because one of its operands has none, or of itself.
-    pub(crate) fn no_value(&self, warp: &Warp, sources: &[Src], lane: Lane, pc: InstId) -> Origin {
-        let undefined = |source: &Src| self.packed.undefined_part(self.context.value(warp, *source, lane));
-        sources.iter().filter_map(undefined).reduce(Origin::or).unwrap_or(Origin::Invalid(pc))
     }
 
     /// The fault of a value that steers the run but is not known (rules S1, V6).

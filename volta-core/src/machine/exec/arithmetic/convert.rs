@@ -139,8 +139,8 @@ impl Reals<'_, '_> {
         }
         for lane in mask {
             let Some(term) = self.real(warp, self.terms.context.value(warp, a, lane), from, lane, pc)? else {
-                let origin = self.terms.no_value(warp, &[a], lane, pc);
-                warp.register_mut(d).set(lane, Value::Undefined(origin));
+                let nothing = self.terms.operands(warp, pc).no_value(&[a], lane);
+                warp.register_mut(d).set(lane, nothing);
                 continue;
             };
             let Some(known) = self.numbers.known.of(&self.terms.store, term) else {
@@ -191,7 +191,7 @@ impl Reals<'_, '_> {
         let mut values = Vec::new();
         for lane in known | undefined {
             let value = if undefined.contains(lane) {
-                Value::Undefined(self.terms.no_value(warp, &[a], lane, pc))
+                self.terms.operands(warp, pc).no_value(&[a], lane)
             } else {
                 let value = self.cast(TermId::from_raw(terms.ids[lane]), cast, pc);
                 value.map_err(|what| self.terms.context.depends_on_rounding(warp, lane, pc, what))?

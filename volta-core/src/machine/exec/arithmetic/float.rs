@@ -21,7 +21,7 @@ use crate::value::int_terms::whole;
 use crate::value::known_floats::Undecided;
 use crate::value::packed::low_bytes;
 use crate::value::register::{Affine, Register};
-use crate::value::{Sym, SymKind, Truth, Value};
+use crate::value::{Origin, Sym, SymKind, Truth, Value};
 use crate::verdict::FaultKind;
 use smallvec::SmallVec;
 
@@ -208,8 +208,8 @@ impl Arithmetic<'_, '_> {
             last = Some((ids, value));
         }
         for lane in undefined {
-            let origin = self.values.terms.no_value(warp, sources, lane, pc);
-            warp.register_mut(d).set(lane, Value::Undefined(origin));
+            let nothing = self.values.terms.operands(warp, pc).no_value(sources, lane);
+            warp.register_mut(d).set(lane, nothing);
         }
         Ok(())
     }
@@ -602,7 +602,10 @@ impl Reals<'_, '_> {
                     self.ieee_compare(op, (format, flush), [x, y], pc)
                 }
                 (Some(x), Some(y)) => self.compare_reals(warp, op, (format, flush), [x, y], lane, pc)?,
-                _ => Truth::Undefined(self.terms.no_value(warp, &[a, b], lane, pc)),
+                _ => {
+                    let words = [a, b].map(|source| self.terms.context.value(warp, source, lane));
+                    Truth::Undefined(self.terms.packed.taint(&words).unwrap_or(Origin::Invalid(pc)))
+                }
             };
             self.terms.set_predicates(warp, lane, pc, truth, targets);
         }

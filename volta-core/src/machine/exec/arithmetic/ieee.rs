@@ -204,7 +204,7 @@ impl Reals<'_, '_> {
             }
         }
         for lane in undefined {
-            results.push((lane, Value::Undefined(self.terms.no_value(warp, &inst.sources, lane, pc))));
+            results.push((lane, self.terms.operands(warp, pc).no_value(&inst.sources, lane)));
         }
         if !rest.is_empty() {
             if let (true, Some(last)) = (inst.negates, operands.last_mut()) {
@@ -334,7 +334,7 @@ impl Reals<'_, '_> {
             }
         }
         for lane in undefined {
-            results.push((lane, Value::Undefined(self.terms.no_value(warp, &[a], lane, pc))));
+            results.push((lane, self.terms.operands(warp, pc).no_value(&[a], lane)));
         }
         if !rest.is_empty() {
             let mut ids = terms.ids;
@@ -365,7 +365,7 @@ impl Reals<'_, '_> {
         for lane in mask {
             let held = self.terms.context.value(warp, a, lane);
             let value = match self.real(warp, held, from, lane, pc)? {
-                None => Value::Undefined(self.terms.no_value(warp, &[a], lane, pc)),
+                None => self.terms.operands(warp, pc).no_value(&[a], lane),
                 Some(term) => {
                     let known = self.terms.store.as_ieee_number(term);
                     if let Some(value) = known {

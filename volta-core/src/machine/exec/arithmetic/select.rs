@@ -194,18 +194,6 @@ impl ValueTerms<'_> {
             })
     }
 
-    /// The bytes of two arms of which one is an integer that depends on inputs, or a half of a double where that is one.
-    fn bytes_as_integers(&self, then: Value, otherwise: Value) -> Option<u32> {
-        let (arms, packed) = ([then, otherwise], &self.packed);
-        if arms.iter().any(|arm| packed.is_unknown_integer(*arm))
-            && arms.iter().all(|arm| packed.is_some_integer(*arm))
-        {
-            // Bytes beyond the register's width are never read.
-            return Some(packed.integer_bytes(then).max(packed.integer_bytes(otherwise)));
-        }
-        (arms.iter().any(|arm| is_half(*arm)) && self.reads_encodings()).then_some(4)
-    }
-
     /// Replaces an unwritten arm by a term without meaning where the other arm is unexplained: library functions have
     /// paths that no argument takes, and neither arm matters unless the whole function is recognised.
     fn unwritten_as_unexplained(&mut self, then: Value, otherwise: Value, pc: InstId) -> (Value, Value) {
@@ -425,6 +413,18 @@ impl Values<'_> {
         Ok(self.terms.partly(condition, [then, otherwise]))
     }
 
+    /// The bytes of two arms of which one is an integer that depends on inputs, or a half of a double where that is one.
+    fn bytes_as_integers(&self, then: Value, otherwise: Value) -> Option<u32> {
+        let (arms, packed) = ([then, otherwise], &self.terms.packed);
+        if arms.iter().any(|arm| packed.is_unknown_integer(*arm))
+            && arms.iter().all(|arm| packed.is_some_integer(*arm))
+        {
+            // Bytes beyond the register's width are never read.
+            return Some(packed.integer_bytes(then).max(packed.integer_bytes(otherwise)));
+        }
+        (arms.iter().any(|arm| is_half(*arm)) && self.terms.reads_encodings()).then_some(4)
+    }
+
     /// `then` where the condition holds, else `otherwise`.
     pub(crate) fn select_value(
         &mut self,
@@ -481,7 +481,7 @@ impl Values<'_> {
                 let chosen = *self.terms.packed.selects.entry([term, x, y]).or_insert_with(select);
                 Ok(Value::Sym(Sym::half(which, chosen)))
             }
-            _ if let Some(bytes) = self.terms.bytes_as_integers(then, otherwise) => {
+            _ if let Some(bytes) = self.bytes_as_integers(then, otherwise) => {
                 let mut residues = self.terms.int_terms(pc);
                 let arms = [then, otherwise].map(|arm| residues.residue(arm, bytes));
                 let [Some(then), Some(otherwise)] = arms else {
