@@ -606,6 +606,22 @@ pub(crate) enum Detector {
     VectorClock(Box<VectorClockDetector>),
 }
 
+/// What is asked takes vector clocks, and the run has none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TooCoarse;
+
+impl Detector {
+    /// The vector clocks.
+    pub(crate) fn exact(&self) -> Result<&VectorClockDetector, TooCoarse> {
+        if let Detector::VectorClock(exact) = self { Ok(exact) } else { Err(TooCoarse) }
+    }
+
+    /// The vector clocks, to be changed.
+    pub(crate) fn exact_mut(&mut self) -> Result<&mut VectorClockDetector, TooCoarse> {
+        if let Detector::VectorClock(exact) = self { Ok(exact) } else { Err(TooCoarse) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

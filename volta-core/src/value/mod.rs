@@ -189,6 +189,15 @@ impl Sym {
         (self.0 >> TAG_SHIFT == TAG_PACKED).then_some((self.0 & Self::PAYLOAD) as usize)
     }
 
+    /// The same kind of value with another term, if it is a real or an integer.
+    pub(crate) fn with_term(self, other: impl FnOnce(TermId) -> TermId) -> Option<Sym> {
+        if let SymKind::Real(format, term) = self.kind() {
+            return Some(Sym::real(format, other(term)));
+        }
+        let SymKind::Int(bytes, term) = self.kind() else { return None };
+        Some(Sym::int(bytes, other(term)))
+    }
+
     pub(crate) fn kind(self) -> SymKind {
         let payload = self.0 & Self::PAYLOAD;
         let term = || TermId::from_raw(payload);
@@ -353,6 +362,13 @@ impl Value {
             Value::Sym(sym) => Some((sym.raw(), true)),
             Value::Undefined(_) => None,
         }
+    }
+
+    /// The term and the format of a real.
+    pub(crate) fn as_real(self) -> Option<(Format, TermId)> {
+        let Value::Sym(sym) = self else { return None };
+        let SymKind::Real(format, term) = sym.kind() else { return None };
+        Some((format, term))
     }
 
     /// The index of the choice between two values that it is, if it is one.

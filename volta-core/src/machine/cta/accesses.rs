@@ -4,6 +4,7 @@ use super::work::Work;
 use crate::base::budget::Held;
 use crate::base::lane::LaneMask;
 use crate::concurrency::agent::Agent;
+use crate::concurrency::race::VectorClockDetector;
 use crate::launch::objects::Object;
 use crate::machine::group::context::Context;
 use crate::machine::group::stop::Stop;
@@ -38,6 +39,13 @@ pub(crate) struct Accesses<'a, 'l> {
 impl<'l> Accesses<'_, 'l> {
     pub(crate) fn arithmetic(&mut self) -> Arithmetic<'_, 'l> {
         Arithmetic { context: self.context, values: self.values, work: self.work }
+    }
+
+    /// The vector clocks, for an operation that may wait. What it waits for may be an access that was left out after a
+    /// finding (R2).
+    pub(crate) fn exact(&mut self) -> Result<&mut VectorClockDetector, Stop> {
+        let exact = self.sync.order.exact_mut()?;
+        if self.values.terms.survey.is_some() { Err(Stop::Doubtful) } else { Ok(exact) }
     }
 }
 

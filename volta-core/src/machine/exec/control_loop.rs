@@ -87,7 +87,11 @@ impl<'l> Cta<'l> {
             }
             if active == Active::Some && inst.divides != Divides::Never && self.class.is_some() {
                 let Lanes { warp, active, .. } = threads.lanes()?;
-                self.meet_in_class(warp, active, &inst.op, pc)?;
+                // Before threads meet, wait or branch.
+                if let Some(class) = &mut self.class {
+                    let met = class.meets(self.context.launch, (warp, active), &inst.op);
+                    met.map_err(|_| Stop::Apart(Some(pc)))?;
+                }
             }
             let next = match active {
                 Active::Apart | Active::Moved => None,

@@ -202,7 +202,15 @@ impl Arithmetic<'_, '_> {
             return false;
         }
         if terms.iter().all(known) {
-            return terms.iter().all(Affine::is_uniform) && self.fold_together(group, pc, shape, d, &terms);
+            if !terms.iter().all(Affine::is_uniform) {
+                return false;
+            }
+            let terms = terms.map(|term| TermId::from_raw(term.first));
+            let folded = self.fold_float(shape, &terms, pc).as_word();
+            if let Some(word) = folded {
+                group.hold(d, Held::uniform(word));
+            }
+            return folded.is_some();
         }
         let Some(result) = self.values.reals().push_together(group, shape.op, &terms, pc) else {
             return false;
@@ -217,21 +225,6 @@ impl Arithmetic<'_, '_> {
         };
         let Some(result) = result else { return false };
         group.hold(d, reals(shape.format, result));
-        true
-    }
-
-    /// As [`Arithmetic::float_together`], for known operands. Returns false where the result has no value.
-    fn fold_together<const B: usize>(
-        &mut self,
-        group: &mut impl Group<B>,
-        pc: InstId,
-        shape: Shape,
-        d: RegId,
-        terms: &[Affine<B>],
-    ) -> bool {
-        let terms: SmallVec<[TermId; 3]> = terms.iter().map(|term| TermId::from_raw(term.first)).collect();
-        let Some(word) = self.fold_float(shape, &terms, pc).as_word() else { return false };
-        group.hold(d, Held::uniform(word));
         true
     }
 }

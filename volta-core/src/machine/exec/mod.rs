@@ -21,6 +21,7 @@ use crate::value::float_inst;
 
 use super::cta::{Cta, Guarded};
 use crate::base::lane::LaneMask;
+use crate::launch::objects::from_generic;
 use crate::machine::exec::arithmetic::integer::Integer;
 use crate::machine::exec::arithmetic::predicates::{Carry, CompareTargets};
 use crate::machine::group::stop::Stop;
@@ -179,7 +180,14 @@ impl Cta<'_> {
                 self.values.terms.map_to_cta(warp, mask, pc, (*d, *width), (*a, *space), *rank)
             }
             Op::CtaRankOf { d, a, space } => self.values.terms.cta_rank_of(warp, mask, pc, *d, (*a, *space)),
-            Op::IsSpace { p, a, space } => self.values.terms.is_space(warp, mask, pc, *p, *a, *space),
+            Op::IsSpace { p, a, space } => {
+                for lane in mask {
+                    let address = self.values.terms.concrete(warp, *a, lane, pc, "an address")?;
+                    let holds = from_generic(address).0 == *space;
+                    warp.predicate_mut(*p).set(lane, Truth::Known(holds));
+                }
+                Ok(())
+            }
             Op::ActiveMask { d } => {
                 let is_known = !warp.diverged && mask == warp.live() && warp.live() == warp.exists;
                 if !is_known && !self.context.options.rules.reconverged_masks {

@@ -37,14 +37,16 @@ pub(crate) trait Group<const B: usize> {
         d: &[Option<RegId>],
     ) -> Result<bool, Stop>;
 
-    /// Stores registers. Returns false where the fast path does not suffice.
+    /// Stores registers. Returns false where there is no fast path, or it does not suffice.
     fn store(
         &mut self,
-        accesses: &mut Accesses<'_, '_>,
-        place: (Space, Address),
-        width: Width,
-        a: &[Src],
-    ) -> Result<bool, Stop>;
+        _: &mut Accesses<'_, '_>,
+        _: (Space, Address),
+        _: Width,
+        _: &[Src],
+    ) -> Result<bool, Stop> {
+        Ok(false)
+    }
 }
 
 /// One lane of a warp.
@@ -97,16 +99,6 @@ impl Group<0> for OneThread<'_> {
             }
         }
         Ok(true)
-    }
-
-    fn store(
-        &mut self,
-        _: &mut Accesses<'_, '_>,
-        _: (Space, Address),
-        _: Width,
-        _: &[Src],
-    ) -> Result<bool, Stop> {
-        Ok(false)
     }
 }
 

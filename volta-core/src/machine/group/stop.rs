@@ -4,6 +4,7 @@ use super::endless::Endless;
 use super::possible::InCases;
 use super::premises::Fork;
 use crate::base::budget::Exhausted;
+use crate::concurrency::race::TooCoarse;
 use crate::launch::bind_error::BindError;
 use crate::program::InstId;
 use crate::verdict::{BarrierPhases, Fault};
@@ -34,18 +35,7 @@ pub(crate) enum Stop {
 impl Stop {
     /// The same for a run that is the only one.
     pub(crate) fn alone(self) -> Stop {
-        match self {
-            Stop::Fork(fork) => Stop::Fault(Box::new(fork.fault)),
-            stop @ (Stop::Fault(_)
-            | Stop::Possible(_)
-            | Stop::Exhausted(_)
-            | Stop::Missing(_)
-            | Stop::Endless(_)
-            | Stop::Defect(_)
-            | Stop::Doubtful
-            | Stop::NeedVectorClocks
-            | Stop::Apart(_)) => stop,
-        }
+        if let Stop::Fork(fork) = self { Stop::Fault(Box::new(fork.fault)) } else { self }
     }
 
     /// The fault, with what happened at mbarriers.
@@ -54,6 +44,12 @@ impl Stop {
             fault.phases = phases;
         }
         self
+    }
+}
+
+impl From<TooCoarse> for Stop {
+    fn from(_: TooCoarse) -> Stop {
+        Stop::NeedVectorClocks
     }
 }
 

@@ -68,6 +68,13 @@ impl Operands<'_, '_> {
         self.terms.context.fault(kind, rule, message, self.warp, lane, self.pc)
     }
 
+    /// The result for a lane that has no value, because an operand has none, or by itself.
+    pub(crate) fn no_value(&self, sources: &[Src], lane: Lane) -> Value {
+        let value = |source: &Src| self.terms.context.value(self.warp, *source, lane);
+        let undefined = sources.iter().filter_map(|source| self.terms.packed.undefined_part(value(source)));
+        Value::Undefined(undefined.reduce(Origin::or).unwrap_or(Origin::Invalid(self.pc)))
+    }
+
     /// As [`ValueTerms::concrete`], at this instruction.
     pub(crate) fn concrete(&self, src: Src, lane: Lane, what: &str) -> Result<u64, Stop> {
         self.terms.concrete(self.warp, src, lane, self.pc, what)

@@ -7,9 +7,10 @@ use super::terms::ValueTerms;
 use super::wmma_fragments::Fragments;
 use crate::base::budget::Held;
 use crate::number::format::Format;
-use crate::term::{Congruence, NodeId};
+use crate::term::{Congruence, NodeId, Store};
 use crate::value::constants::Points;
 use crate::value::known_floats::KnownValues;
+use crate::value::packed::PackedValues;
 use rustc_hash::FxHashMap;
 
 /// The values of a CTA.
@@ -62,6 +63,11 @@ impl<'l> Values<'l> {
             depth: 0,
             fragments: Fragments::default(),
         }
+    }
+
+    /// What the initial contents of memory are made with.
+    pub(crate) fn making(&mut self) -> (&mut PackedValues, &mut Store) {
+        (&mut self.terms.packed, &mut self.terms.store)
     }
 
     #[inline]

@@ -118,12 +118,6 @@ impl PerhapsOfCta {
     }
 }
 
-/// What CTAs do to cells for all inputs, as far as they have been merged.
-pub(crate) trait Surely {
-    /// The CTA that reads, writes or updates one of these bytes in a way that races with an access, if one does.
-    fn racing(&self, place: Place, bytes: u8, how: How) -> Option<u64>;
-}
-
 /// An access of a merged CTA.
 #[derive(Debug)]
 struct Merged {
@@ -246,19 +240,20 @@ impl PerhapsOfAll {
         None
     }
 
-    /// Merges the accesses of a CTA, whose conditions are in a store; returns one that may race.
+    /// Merges the accesses of a CTA, whose conditions are in a store; returns one that may race. `racing` finds the first
+    /// CTA that surely makes an access which races with one to some bytes of a cell.
     pub(crate) fn add(
         &mut self,
         cta: u64,
         (accessed, store): (&[Accessed], &Store),
-        surely: &impl Surely,
+        racing: impl Fn(Place, u8, How) -> Option<u64>,
         (distinct, infeasible): (&[InputId], Option<&dyn Infeasible>),
         output: impl Fn(u32) -> Option<usize>,
     ) -> Option<Meeting> {
         let mut adopted: FxHashMap<Arc<[Literal]>, Guard> = FxHashMap::default();
         let mut known = Imported::default();
         for Accessed { place, bytes, how, when, values, besides } in accessed {
-            if let Some(other) = surely.racing(*place, *bytes, *how) {
+            if let Some(other) = racing(*place, *bytes, *how) {
                 return Some(Meeting { other, place: *place, bytes: *bytes });
             }
             let besides = match adopted.get(besides) {

@@ -230,16 +230,10 @@ fn executed<'l>(
 /// The term of a value that is an integer or a real.
 pub(super) fn term_of(value: Value) -> Option<TermId> {
     let Value::Sym(sym) = value else { return None };
-    match sym.kind() {
-        SymKind::Real(_, term) | SymKind::Int(_, term) | SymKind::Half64(_, term) => Some(term),
-        SymKind::Pair(..)
-        | SymKind::Choice(_)
-        | SymKind::Partly(_)
-        | SymKind::Packed(_)
-        | SymKind::Fragment { .. }
-        | SymKind::Answer(_)
-        | SymKind::Ticket(_) => None,
-    }
+    let (SymKind::Real(_, term) | SymKind::Int(_, term) | SymKind::Half64(_, term)) = sym.kind() else {
+        return None;
+    };
+    Some(term)
 }
 
 /// Whether the operand of an atomic operation is computed from encodings that no template explains.

@@ -38,20 +38,6 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// Before threads of a warp meet, wait or branch at an operation.
-    pub(crate) fn meet_in_class(
-        &mut self,
-        warp: &Warp,
-        mask: LaneMask,
-        op: &Op,
-        pc: InstId,
-    ) -> Result<(), Stop> {
-        if let Some(class) = &mut self.class {
-            class.meets(self.context.launch, (warp, mask), op).map_err(|_| Stop::Apart(Some(pc)))?;
-        }
-        Ok(())
-    }
-
     /// Whether registers hold the same in all CTAs.
     pub(crate) fn same_in_class(&self, warp: &Warp, registers: &[RegId]) -> bool {
         let stays = |class: &ClassRun| {

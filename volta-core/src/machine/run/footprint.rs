@@ -19,8 +19,8 @@ use crate::machine::group::run_error::RunError;
 use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::ValueTerms;
 use crate::machine::group::values::Values;
-use crate::machine::memory::contents::Contribution;
-use crate::machine::memory::perhaps::{How, Meeting, PerhapsOfAll, Surely, Writer};
+use crate::machine::memory::contents::{Contribution, Page};
+use crate::machine::memory::perhaps::{How, Meeting, PerhapsOfAll, Writer};
 use crate::machine::sync::synchronisation::Mode;
 use crate::program::{InstId, Scope};
 use crate::term::{Imported, Ranges, Store, TermId, TermKind, TermOp};
@@ -28,7 +28,7 @@ use crate::value::guard::{Guard, Literal, Terms};
 use crate::value::int_terms::IntTerms;
 use crate::value::masks::Masks;
 use crate::value::packed::PackedValues;
-use crate::value::{Origin, Sym, SymKind, Value};
+use crate::value::{Origin, Value};
 use crate::verdict::{Fault, FaultKind, Site};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -60,13 +60,18 @@ struct Location {
 
 /// Accessed bytes of a page's cells, and the CTA that accessed each byte first.
 struct Footprint {
-    written: [u8; PAGE],
-    read: [u8; PAGE],
-    updated: [u8; PAGE],
+    /// By [`HOW`].
+    accessed: [[u8; PAGE]; 3],
+    first: [[[u32; 4]; PAGE]; 3],
     uncached: [u8; PAGE],
-    writer: [[u32; 4]; PAGE],
-    reader: [[u32; 4]; PAGE],
-    updater: [[u32; 4]; PAGE],
+}
+
+/// The ways to access memory; of several conflicts in one cell, the one with the first of these is told.
+const HOW: [How; 3] = [How::Writes, How::Reads, How::Updates];
+
+/// The bytes of a cell that a CTA accessed, by [`HOW`].
+fn accessed(page: &Page, slot: usize) -> [u8; 3] {
+    [page.written[slot], page.read[slot], page.updated[slot]]
 }
 
 impl Merged {
@@ -97,19 +102,16 @@ impl Merged {
         let mut meeting = self.perhaps.add(
             cta,
             (&ran.perhaps, &ran.store),
-            &SurelyOfAll(&self.pages),
+            |place, bytes, how| racing(&self.pages, place, bytes, how),
             (&launch.distinct, launch.infeasible),
             output,
         );
         for (place, page) in ran.pages.iter().filter(|_| !self.perhaps.is_empty()) {
-            let accessed = |slot: usize| {
-                [
-                    (page.read[slot], How::Reads),
-                    (page.written[slot], How::Writes),
-                    (page.updated[slot], How::Updates),
-                ]
+            let ways = |slot: usize| {
+                let [written, read, updated] = accessed(page, slot);
+                [(read, How::Reads), (written, How::Writes), (updated, How::Updates)]
             };
-            meeting = meeting.or_else(|| self.perhaps.met(cta, *place, accessed));
+            meeting = meeting.or_else(|| self.perhaps.met(cta, *place, ways));
         }
         if let Some(Meeting { other, place: (tensor, cell), bytes }) = meeting {
             let fault =
@@ -118,54 +120,34 @@ impl Merged {
         }
         for ((tensor, number), page) in &ran.pages {
             let merged = self.pages.entry((*tensor, *number)).or_insert_with(|| {
-                Box::new(Footprint {
-                    written: [0; PAGE],
-                    read: [0; PAGE],
-                    updated: [0; PAGE],
-                    uncached: [0; PAGE],
-                    writer: [[0; 4]; PAGE],
-                    reader: [[0; 4]; PAGE],
-                    updater: [[0; 4]; PAGE],
-                })
+                let (accessed, first) = ([[0; PAGE]; 3], [[[0; 4]; PAGE]; 3]);
+                Box::new(Footprint { accessed, first, uncached: [0; PAGE] })
             });
             for slot in 0..PAGE {
-                let (written, read, updated) = (page.written[slot], page.read[slot], page.updated[slot]);
-                let after_write = merged.written[slot] & (written | read | updated);
-                let after_read = merged.read[slot] & (written | updated);
-                let after_update = merged.updated[slot] & (written | read);
-                if after_write | after_read | after_update != 0 {
+                let own = accessed(page, slot);
+                let [written, read, updated] = own;
+                let against = [written | read | updated, written | updated, written | read];
+                let met: [u8; 3] = std::array::from_fn(|way| merged.accessed[way][slot] & against[way]);
+                let all_met = met[0] | met[1] | met[2];
+                if let Some(way) = met.iter().position(|met| *met != 0) {
                     // The conflicting bytes that one CTA accessed first.
-                    let (met, first) = if after_write != 0 {
-                        (after_write, &merged.writer[slot])
-                    } else if after_read != 0 {
-                        (after_read, &merged.reader[slot])
-                    } else {
-                        (after_update, &merged.updater[slot])
-                    };
+                    let (met, first) = (met[way], &merged.first[way][slot]);
                     let other = first[met.trailing_zeros() as usize];
                     let bytes = (0..4).filter(|at| met >> at & 1 == 1 && first[*at] == other);
                     let bytes = bytes.fold(0, |bytes, at| bytes | 1 << at);
                     let cell = number * PAGE as u64 + slot as u64;
-                    let all_met = after_write | after_read | after_update;
                     let uncached = (merged.uncached[slot] | page.uncached[slot]) & all_met != 0;
                     let ctas = (&self.premises, u64::from(other), cta);
                     let fault = race_between_ctas(launch, options, ctas, *tensor, cell, bytes, uncached);
                     return Err(RunError::from_stop(fault));
                 }
-                for at in 0..4 {
-                    if written & !merged.written[slot] & 1 << at != 0 {
-                        merged.writer[slot][at] = cta as u32;
+                for way in 0..HOW.len() {
+                    let new = own[way] & !merged.accessed[way][slot];
+                    for at in (0..4).filter(|at| new >> at & 1 == 1) {
+                        merged.first[way][slot][at] = cta as u32;
                     }
-                    if read & !merged.read[slot] & 1 << at != 0 {
-                        merged.reader[slot][at] = cta as u32;
-                    }
-                    if updated & !merged.updated[slot] & 1 << at != 0 {
-                        merged.updater[slot][at] = cta as u32;
-                    }
+                    merged.accessed[way][slot] |= own[way];
                 }
-                merged.written[slot] |= written;
-                merged.read[slot] |= read;
-                merged.updated[slot] |= updated;
                 merged.uncached[slot] |= page.uncached[slot];
             }
         }
@@ -458,22 +440,20 @@ struct OfElement {
     by: Vec<(usize, TermId)>,
 }
 
-struct SurelyOfAll<'m>(&'m FxHashMap<(u32, u64), Box<Footprint>>);
-
-impl Surely for SurelyOfAll<'_> {
-    fn racing(&self, (tensor, cell): (u32, u64), bytes: u8, how: How) -> Option<u64> {
-        let page = self.0.get(&(tensor, cell / PAGE as u64))?;
-        let slot = (cell % PAGE as u64) as usize;
-        let all = [
-            (page.written[slot], &page.writer[slot], How::Writes),
-            (page.read[slot], &page.reader[slot], How::Reads),
-            (page.updated[slot], &page.updater[slot], How::Updates),
-        ];
-        all.into_iter().find_map(|(own, first, other)| {
-            let met = own & bytes;
-            (met != 0 && other.races_with(how)).then(|| u64::from(first[met.trailing_zeros() as usize]))
-        })
-    }
+/// The first CTA that makes an access for all inputs which races with this one.
+fn racing(
+    pages: &FxHashMap<(u32, u64), Box<Footprint>>,
+    (tensor, cell): (u32, u64),
+    bytes: u8,
+    how: How,
+) -> Option<u64> {
+    let page = pages.get(&(tensor, cell / PAGE as u64))?;
+    let slot = (cell % PAGE as u64) as usize;
+    HOW.into_iter().enumerate().find_map(|(way, other)| {
+        let met = page.accessed[way][slot] & bytes;
+        let first = &page.first[way][slot];
+        (met != 0 && other.races_with(how)).then(|| u64::from(first[met.trailing_zeros() as usize]))
+    })
 }
 
 /// The widest atomic operation, in bytes.
@@ -482,22 +462,10 @@ const WIDEST: u64 = 8;
 /// A contribution, imported as a value of another store.
 pub(super) fn imported(to: &mut Store, from: &Store, value: Value, known: &mut Imported) -> Value {
     let Value::Sym(sym) = value else { return value };
-    match sym.kind() {
-        SymKind::Real(format, term) => Value::Sym(Sym::real(format, to.import(from, term, known))),
-        SymKind::Int(bytes, term) => Value::Sym(Sym::int(bytes, to.import(from, term, known))),
-        SymKind::Half64(..)
-        | SymKind::Pair(..)
-        | SymKind::Packed(_)
-        | SymKind::Choice(_)
-        | SymKind::Partly(_)
-        | SymKind::Answer(_)
-        | SymKind::Ticket(_)
-        | SymKind::Fragment { .. } => {
-            // Contributions are never values of this kind (`Contribution::sum`).
-            debug_assert!(false, "a value that belongs to its CTA");
-            Value::Undefined(Origin::Invalid(InstId(u32::MAX)))
-        }
-    }
+    let copied = sym.with_term(|term| to.import(from, term, known));
+    // Contributions are never values of another kind (`Contribution::sum`).
+    debug_assert!(copied.is_some(), "a value that belongs to its CTA");
+    copied.map_or(Value::Undefined(Origin::Invalid(InstId(u32::MAX))), Value::Sym)
 }
 
 /// By CTA, what each of its runs was about, for those that ran several times.

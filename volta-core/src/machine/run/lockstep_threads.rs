@@ -12,9 +12,7 @@ use crate::machine::group::lockstep::{
 };
 use crate::machine::group::stop::Stop;
 use crate::machine::group::warp::{LANE_BITS, Lanes, Warp};
-use crate::program::{
-    Address, Divides, Inst, InstId, Members, Op, PredId, PredSrc, RegId, Space, Src, Width,
-};
+use crate::program::{Divides, Inst, InstId, Members, Op, PredId, PredSrc, RegId, Width};
 use crate::term::{Store, TermOp};
 use crate::value::Value;
 use crate::value::register::{Affine, Held};
@@ -270,15 +268,5 @@ impl<const B: usize> Group<B> for AllThreads<'_, B> {
             }
         }
         Ok(true)
-    }
-
-    fn store(
-        &mut self,
-        _: &mut Accesses<'_, '_>,
-        _: (Space, Address),
-        _: Width,
-        _: &[Src],
-    ) -> Result<bool, Stop> {
-        Ok(false)
     }
 }

@@ -7,7 +7,6 @@ use super::ran::{CtaRun, Ran};
 use crate::base::assumption::Assumption;
 use crate::case::Options;
 use crate::launch::Launch;
-use crate::launch::objects::PAGE;
 use crate::machine::cta::work::Beside;
 use crate::machine::group::assumptions::Relied;
 use crate::machine::group::stop::Stop;
@@ -224,16 +223,10 @@ impl<'l> Orders<'l, 'l> {
         (done.map_err(Stop::alone), tickets)
     }
 
-    fn fault(&self, kind: FaultKind, rule: &'static str, message: String) -> Stop {
-        Stop::Fault(Box::new(Fault::new(self.launch.which, kind, rule, message, Vec::new(), None)))
-    }
-
     fn unclear(&self, why: &str) -> Stop {
-        self.fault(
-            FaultKind::Unsupported,
-            "Y18",
-            format!("what atomic operations return is not followed: {why}"),
-        )
+        let (which, message) =
+            (self.launch.which, format!("what atomic operations return is not followed: {why}"));
+        Stop::Fault(Box::new(Fault::new(which, FaultKind::Unsupported, "Y18", message, Vec::new(), None)))
     }
 
     /// Compares what two orders leave.
@@ -310,21 +303,11 @@ impl<'l> Orders<'l, 'l> {
 fn touch_alike(one: &[Placed<Box<Page>>], other: &[Placed<Box<Page>>]) -> bool {
     let alike = |(place, page): &Placed<Box<Page>>, (at, with): &Placed<Box<Page>>| {
         place == at
-            && (0..PAGE).all(|slot| {
-                (
-                    page.written[slot],
-                    page.read[slot],
-                    page.updated[slot],
-                    page.perhaps[slot],
-                    page.uncached[slot],
-                ) == (
-                    with.written[slot],
-                    with.read[slot],
-                    with.updated[slot],
-                    with.perhaps[slot],
-                    with.uncached[slot],
-                )
-            })
+            && page.written == with.written
+            && page.read == with.read
+            && page.updated == with.updated
+            && page.perhaps == with.perhaps
+            && page.uncached == with.uncached
     };
     one.len() == other.len() && one.iter().zip(other).all(|(one, other)| alike(one, other))
 }

@@ -84,19 +84,11 @@ fn of_cta(
             Ok(()) => outputs(cta, linear),
             Err(stop) => {
                 let mut survey = cta.values.terms.survey.take().map(|survey| *survey).unwrap_or_default();
-                match stop {
-                    Stop::Fault(fault) if survey.stands(&fault) => survey.note(*fault),
-                    // The run cannot continue after these.
-                    Stop::Fault(_)
-                    | Stop::Possible(_)
-                    | Stop::Doubtful
-                    | Stop::Exhausted(_)
-                    | Stop::Missing(_)
-                    | Stop::Endless(_)
-                    | Stop::Defect(_)
-                    | Stop::NeedVectorClocks
-                    | Stop::Fork(_)
-                    | Stop::Apart(_) => {}
+                // The run cannot continue after others.
+                if let Stop::Fault(fault) = stop
+                    && survey.stands(&fault)
+                {
+                    survey.note(*fault);
                 }
                 survey
             }

@@ -400,23 +400,6 @@ impl Context<'_> {
         Some(before.writers((tensor.param?, offset / u64::from(tensor.element.bytes()))))
     }
 
-    /// The fault of a plain access to the bytes of a barrier (Y9).
-    #[cold]
-    pub(super) fn barrier_accessed(
-        &self,
-        warp: &Warp,
-        lane: Lane,
-        at: &WarpAccess<'_>,
-        cell: u64,
-        writes: bool,
-    ) -> Stop {
-        let verb = if writes { "written" } else { "read" };
-        let message = format!("{} is {verb}, which is part of a barrier", self.spell(at.object, cell * 4, 4));
-        let site = self.site("accesses it".into(), warp, lane, at.pc);
-        let help = "its memory can be reused after `mbarrier.inval`";
-        self.fault_at(FaultKind::BarrierMisuse, "Y9", message, vec![site], Some(help.into()))
-    }
-
     #[cold]
     pub(super) fn uncached_conflict(&self, warp: &Warp, lane: Lane, at: &WarpAccess<'_>) -> Stop {
         let place = self.spell(at.object, at.offsets[lane], 4);

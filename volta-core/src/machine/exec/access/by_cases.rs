@@ -9,7 +9,6 @@ use crate::launch::objects::{locate, owned, pretty_name};
 use crate::machine::cta::Cta;
 use crate::machine::cta::accesses::Copied;
 use crate::machine::group::context::Context;
-
 use crate::machine::group::guard_bounds::modulus;
 use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::{UnderGuards, ValueTerms};
@@ -22,7 +21,7 @@ use crate::value::guard::{Guard, Literal, Terms, all_of};
 use crate::value::indexed::{Indexed, MAX_STEPS, indexed};
 use crate::value::int_terms::whole;
 use crate::value::packed::low_bytes;
-use crate::value::{Sym, SymKind, Truth, Value};
+use crate::value::{SymKind, Truth, Value};
 use crate::verdict::{Fault, FaultKind};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -360,18 +359,7 @@ impl Values<'_> {
             let Src::Reg(source) = *source else { continue };
             let value = warp.register(source).get(lane);
             let Value::Sym(sym) = value else { continue };
-            let narrowed = match sym.kind() {
-                SymKind::Real(format, term) => Sym::real(format, self.term_under(term, lane, DEEP)),
-                SymKind::Int(bytes, term) => Sym::int(bytes, self.term_under(term, lane, DEEP)),
-                SymKind::Half64(..)
-                | SymKind::Pair(..)
-                | SymKind::Packed(_)
-                | SymKind::Choice(_)
-                | SymKind::Partly(_)
-                | SymKind::Answer(_)
-                | SymKind::Ticket(_)
-                | SymKind::Fragment { .. } => continue,
-            };
+            let Some(narrowed) = sym.with_term(|term| self.term_under(term, lane, DEEP)) else { continue };
             if narrowed != sym && source != base {
                 warp.register_mut(source).set(lane, Value::Sym(narrowed));
                 before.push((source, value));
@@ -593,21 +581,10 @@ impl UnderGuards<'_> {
                 *left = left.checked_sub(1)?;
                 Some(Places::At(address))
             }
-            Value::Sym(sym) => match sym.kind() {
-                SymKind::Int(bytes @ (4 | 8), term) => {
-                    self.places_by_index(congruence, lane, (bytes, term), left)
-                }
-                SymKind::Int(..)
-                | SymKind::Real(..)
-                | SymKind::Half64(..)
-                | SymKind::Pair(..)
-                | SymKind::Packed(_)
-                | SymKind::Choice(_)
-                | SymKind::Partly(_)
-                | SymKind::Answer(_)
-                | SymKind::Ticket(_)
-                | SymKind::Fragment { .. } => None,
-            },
+            Value::Sym(sym) => {
+                let SymKind::Int(bytes @ (4 | 8), term) = sym.kind() else { return None };
+                self.places_by_index(congruence, lane, (bytes, term), left)
+            }
             Value::Undefined(_) => None,
         }
     }

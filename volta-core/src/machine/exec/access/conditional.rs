@@ -63,7 +63,9 @@ impl Accesses<'_, '_> {
         };
         let Some(outer) = outer else { return Ok(content) };
         let old = self.peek(warp, lane, at, cell);
-        self.values.stored_under_guard((warp, lane, at.pc), outer, content, old)
+        let (guards, guard) = (&self.values.terms.guards, self.values.terms.guards.of(lane));
+        let inner = if outer == 0 { guards.literals(guard) } else { guards.within(guard, outer) };
+        self.values.stored_where(warp, lane, at.pc, &inner, content, old)
     }
 
     /// Checks that an access meets no other one through the read-only path, or no write, of the same bytes for any input
@@ -97,24 +99,7 @@ impl Accesses<'_, '_> {
 }
 
 impl Values<'_> {
-    /// The contents of a cell after a lane has stored `new` there under its guard, without the `outer` outermost
-    /// literals.
-    fn stored_under_guard(
-        &mut self,
-        (warp, lane, pc): (&Warp, Lane, InstId),
-        outer: u32,
-        new: Cell,
-        old: Cell,
-    ) -> Result<Cell, Stop> {
-        let guard = self.terms.guards.of(lane);
-        let inner = if outer == 0 {
-            self.terms.guards.literals(guard)
-        } else {
-            self.terms.guards.within(guard, outer)
-        };
-        self.stored_where(warp, lane, pc, &inner, new, old)
-    }
-
+    /// The contents of a cell after a lane has stored `new` there where some literals hold.
     fn stored_where(
         &mut self,
         warp: &Warp,

@@ -12,6 +12,7 @@ use crate::machine::cta::accesses::{Accesses, LaneAccess, WarpAccess};
 use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::ValueTerms;
 use crate::machine::group::warp::Warp;
+use crate::machine::memory::contents::initial_cell;
 use crate::machine::memory::perhaps::How;
 use crate::machine::memory::uncached::Uncachable;
 use crate::program::{Access, Address, Inst, InstId, Op, RegId, Space, Width};
@@ -487,12 +488,7 @@ impl<'l> Accesses<'_, 'l> {
                     self.is_known(at, cell, touched)?;
                 }
                 if tensor.is_read_only() {
-                    return Ok(crate::machine::memory::contents::initial_cell(
-                        tensor,
-                        cell,
-                        (&mut self.values.terms.packed, &mut self.values.terms.store),
-                        reader,
-                    ));
+                    return Ok(initial_cell(tensor, cell, self.values.making(), reader));
                 }
                 self.note_read_of_bag(warp, lane, number, at.pc)?;
                 if let Detector::VectorClock(_) = &self.sync.order
@@ -502,13 +498,7 @@ impl<'l> Accesses<'_, 'l> {
                 }
                 let now = self.sync.now(warp);
                 let by_epochs = matches!(self.sync.order, Detector::Epoch(_));
-                let (page, parts) = self.memory.page(
-                    number,
-                    cell,
-                    tensor,
-                    (&mut self.values.terms.packed, &mut self.values.terms.store),
-                    reader,
-                );
+                let (page, parts) = self.memory.page(number, cell, tensor, self.values.making(), reader);
                 let slot = (cell % PAGE as u64) as usize;
                 // Only the vector-clock detector records reads by copies in flight.
                 if by_epochs
@@ -605,13 +595,7 @@ impl<'l> Accesses<'_, 'l> {
             Backing::Shared(first) => self.memory.shared[first as usize + cell as usize],
             Backing::Tensor(number) => {
                 let tensor = &self.context.launch.tensors[number as usize];
-                let (page, _) = self.memory.page(
-                    number,
-                    cell,
-                    tensor,
-                    (&mut self.values.terms.packed, &mut self.values.terms.store),
-                    at.pc,
-                );
+                let (page, _) = self.memory.page(number, cell, tensor, self.values.making(), at.pc);
                 page.cells[(cell % PAGE as u64) as usize]
             }
         }
@@ -655,13 +639,7 @@ impl<'l> Accesses<'_, 'l> {
                 let tensor = &self.context.launch.tensors[number as usize];
                 let now = self.sync.now(warp);
                 let by_epochs = matches!(self.sync.order, Detector::Epoch(_));
-                let (page, parts) = self.memory.page(
-                    number,
-                    cell,
-                    tensor,
-                    (&mut self.values.terms.packed, &mut self.values.terms.store),
-                    at.pc,
-                );
+                let (page, parts) = self.memory.page(number, cell, tensor, self.values.making(), at.pc);
                 let slot = (cell % PAGE as u64) as usize;
                 if by_epochs && parts.write_by(at.agent, (&mut page.epochs[slot], touched), now, lane) {
                     return Err(Stop::NeedVectorClocks);

@@ -20,13 +20,18 @@ impl Accesses<'_, '_> {
         touched: u8,
         content: Option<Cell>,
     ) -> Result<bool, Stop> {
+        let writes = content.is_some();
         if self.values.terms.survey.is_some() {
             return Ok(self.survey_access(warp, lane, at, cell, touched, content));
         }
         if self.sync.mbarriers.covers((at.number, cell)) {
-            return Err(self.context.barrier_accessed(warp, lane, at, cell, content.is_some()));
+            let (place, verb) =
+                (self.context.spell(at.object, cell * 4, 4), if writes { "written" } else { "read" });
+            let message = format!("{place} is {verb}, which is part of a barrier");
+            let site = self.context.site("accesses it".into(), warp, lane, at.pc);
+            let help = Some("its memory can be reused after `mbarrier.inval`".into());
+            return Err(self.context.fault_at(FaultKind::BarrierMisuse, "Y9", message, vec![site], help));
         }
-        let writes = content.is_some();
         if self.overlap.is_some() {
             self.note_touch(warp, lane, at, (cell, touched), writes);
         }

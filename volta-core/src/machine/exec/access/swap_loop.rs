@@ -116,21 +116,11 @@ impl Cta<'_> {
             }
         }
         self.patterns = patterns;
-        match executed {
-            Ok(()) => {}
-            // The word holds values of another kind.
-            Err(Stop::Fault(_) | Stop::Possible(_)) => return Ok(None),
-            Err(
-                other @ (Stop::Exhausted(_)
-                | Stop::Missing(_)
-                | Stop::Endless(_)
-                | Stop::Defect(_)
-                | Stop::Doubtful
-                | Stop::NeedVectorClocks
-                | Stop::Fork(_)
-                | Stop::Apart(_)),
-            ) => return Err(other),
+        // The word holds values of another kind.
+        if let Err(Stop::Fault(_) | Stop::Possible(_)) = executed {
+            return Ok(None);
         }
+        executed?;
         let mut all = Vec::with_capacity(mask.count() as usize);
         for lane in mask {
             let new = self.context.value(warp, swap.new, lane);

@@ -147,26 +147,14 @@ pub(crate) fn affine2<const B: usize>(op: Int2, ty: Int, x: Affine<B>, y: Affine
 /// The results of an operation on three integers, if they are affine.
 #[inline]
 pub(crate) fn affine3<const B: usize>(op: Int3, ty: Int, [x, y, z]: [Affine<B>; 3]) -> Option<Affine<B>> {
-    match op {
-        Int3::MadLo => narrowed(ty.width, plus(product(x, y)?, z)),
-        Int3::MadWide if ty.width == Width::W32 => Some(plus(product(widened(ty, x)?, widened(ty, y)?)?, z)),
-        _ if x.is_uniform() && y.is_uniform() && z.is_uniform() => {
-            Some(Affine::uniform(scalar3(op, ty, [x.first, y.first, z.first])))
-        }
-        Int3::MadHi
-        | Int3::MadWide
-        | Int3::Sad
-        | Int3::Extract
-        | Int3::ShfLeftWrap
-        | Int3::ShfLeftClamp
-        | Int3::ShfRightWrap
-        | Int3::ShfRightClamp
-        | Int3::Permute(_)
-        | Int3::Lop3(_)
-        | Int3::Dp4a(..)
-        | Int3::Dp2aLo(..)
-        | Int3::Dp2aHi(..) => None,
+    if op == Int3::MadLo {
+        return narrowed(ty.width, plus(product(x, y)?, z));
     }
+    if op == Int3::MadWide && ty.width == Width::W32 {
+        return Some(plus(product(widened(ty, x)?, widened(ty, y)?)?, z));
+    }
+    let are_uniform = x.is_uniform() && y.is_uniform() && z.is_uniform();
+    are_uniform.then(|| Affine::uniform(scalar3(op, ty, [x.first, y.first, z.first])))
 }
 
 /// The result of a comparison, if it is the same for all lanes and follows from the ranges of the operands.

@@ -9,14 +9,14 @@ use crate::machine::group::values::Reals;
 use crate::machine::group::warp::Warp;
 use crate::number::format::{Format, Rounding, decode, encode, round};
 use crate::number::{Extended, Rational, Rounded};
-use crate::program::{Clamp, InstId, Int, Precision, PredId, RegId, Space, Src, ToIntegral, Width};
+use crate::program::{Clamp, InstId, Int, Precision, RegId, Space, Src, ToIntegral, Width};
 use crate::term::{TermId, TermOp};
 use crate::value::constants::KnownFloats;
 use crate::value::int_terms;
 use crate::value::known_floats::{Exact, Undecided, clamp_term};
 use crate::value::packed::{Choice, PackedPart, PackedValues};
 use crate::value::words::sign_extend;
-use crate::value::{Origin, Sym, Truth, Value};
+use crate::value::{Sym, Value};
 use crate::verdict::FaultKind;
 
 /// A conversion between float formats.
@@ -66,34 +66,19 @@ impl Reals<'_, '_> {
         };
         for lane in mask {
             let value = self.terms.context.value(warp, a, lane);
-            let result = match value {
-                Value::Undefined(origin) => Value::Undefined(origin),
-                value @ (Value::Bits(_) | Value::Sym(_)) if self.terms.store.is_ieee() => {
-                    match (
-                        self.ieee_from_int(value, (from, to, rounding), pc),
-                        self.terms.packed.taint(&[value]),
-                    ) {
-                        (Some(result), _) => result,
-                        (None, Some(origin)) => Value::Undefined(origin),
-                        (None, None) => {
-                            return Err(self.terms.computes_with_encoding(warp, &[value], lane, pc));
-                        }
-                    }
-                }
-                value @ (Value::Bits(_) | Value::Sym(_)) => {
-                    match self.number_of(value, to, rounding, pc, &number) {
-                        Some(result) => result,
-                        None => match self.terms.int_terms(pc).reading(value, from) {
-                            Some(number) => Value::Sym(Sym::real(to, number)),
-                            None => match self.terms.packed.taint(&[value]) {
-                                Some(origin) => Value::Undefined(origin),
-                                None => {
-                                    return Err(self.terms.computes_with_encoding(warp, &[value], lane, pc));
-                                }
-                            },
-                        },
-                    }
-                }
+            let result = if let Value::Undefined(_) = value {
+                None
+            } else if self.terms.store.is_ieee() {
+                self.ieee_from_int(value, (from, to, rounding), pc)
+            } else {
+                let known = self.number_of(value, to, rounding, pc, &number);
+                let real = |number| Value::Sym(Sym::real(to, number));
+                known.or_else(|| self.terms.int_terms(pc).reading(value, from).map(real))
+            };
+            let result = match (result, self.terms.packed.taint(&[value])) {
+                (Some(result), _) => result,
+                (None, Some(origin)) => Value::Undefined(origin),
+                (None, None) => return Err(self.terms.computes_with_encoding(warp, &[value], lane, pc)),
             };
             warp.register_mut(d).set(lane, result);
         }
@@ -154,12 +139,8 @@ impl Reals<'_, '_> {
         }
         for lane in mask {
             let Some(term) = self.real(warp, self.terms.context.value(warp, a, lane), from, lane, pc)? else {
-                let origin = self
-                    .terms
-                    .packed
-                    .taint(&[self.terms.context.value(warp, a, lane)])
-                    .unwrap_or(Origin::Invalid(pc));
-                warp.register_mut(d).set(lane, Value::Undefined(origin));
+                let nothing = self.terms.operands(warp, pc).no_value(&[a], lane);
+                warp.register_mut(d).set(lane, nothing);
                 continue;
             };
             let Some(known) = self.numbers.known.of(&self.terms.store, term) else {
@@ -210,8 +191,7 @@ impl Reals<'_, '_> {
         let mut values = Vec::new();
         for lane in known | undefined {
             let value = if undefined.contains(lane) {
-                let origin = self.terms.packed.taint(&[self.terms.context.value(warp, a, lane)]);
-                Value::Undefined(origin.unwrap_or(Origin::Invalid(pc)))
+                self.terms.operands(warp, pc).no_value(&[a], lane)
             } else {
                 let value = self.cast(TermId::from_raw(terms.ids[lane]), cast, pc);
                 value.map_err(|what| self.terms.context.depends_on_rounding(warp, lane, pc, what))?
@@ -377,23 +357,6 @@ impl ValueTerms<'_> {
             out[lane] = word;
         }
         warp.register_mut(d).merge_bits(mask, &out);
-        Ok(())
-    }
-
-    pub(crate) fn is_space(
-        &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        pc: InstId,
-        p: PredId,
-        a: Src,
-        space: Space,
-    ) -> Result<(), Stop> {
-        for lane in mask {
-            let address = self.concrete(warp, a, lane, pc, "an address")?;
-            let holds = from_generic(address).0 == space;
-            warp.predicate_mut(p).set(lane, Truth::Known(holds));
-        }
         Ok(())
     }
 }

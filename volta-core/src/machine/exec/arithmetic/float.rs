@@ -208,10 +208,8 @@ impl Arithmetic<'_, '_> {
             last = Some((ids, value));
         }
         for lane in undefined {
-            let values: SmallVec<[Value; 3]> =
-                sources.iter().map(|source| self.context.value(warp, *source, lane)).collect();
-            let origin = self.values.terms.packed.taint(&values).unwrap_or(Origin::Invalid(pc));
-            warp.register_mut(d).set(lane, Value::Undefined(origin));
+            let nothing = self.values.terms.operands(warp, pc).no_value(sources, lane);
+            warp.register_mut(d).set(lane, nothing);
         }
         Ok(())
     }
@@ -502,48 +500,32 @@ impl Reals<'_, '_> {
             Format::F32 | Format::Tf32 => self.terms.packed.as_f32(value),
             Format::F16 | Format::Bf16 | Format::F64 | Format::E4m3 | Format::E5m2 | Format::Ue8m0 => value,
         };
-        match value {
-            Value::Bits(bits) => Ok(self.literal(format, bits).map(TermId::from_raw)),
-            Value::Undefined(_) => Ok(None),
-            Value::Sym(sym) => match sym.kind() {
-                SymKind::Real(held, term) if same(held) => Ok(Some(term)),
-                SymKind::Real(held, term) => {
-                    Err(format!("{}, which is {}", self.terms.describe(term), held.name()))
-                }
-                SymKind::Choice(index) => {
-                    let choice = self.terms.packed.choice(index);
-                    let mut arm = |arm| -> Result<Option<TermId>, String> {
-                        let real = self.read_real(arm, format)?;
-                        Ok(real.or_else(|| self.spelling_of(arm, format)))
-                    };
-                    let (then, otherwise) = (arm(choice.then)?, arm(choice.otherwise)?);
-                    let (Some(then), Some(otherwise)) = (then, otherwise) else { return Ok(None) };
-                    Ok(Some(self.terms.store.apply(
-                        TermOp::Select,
-                        &[choice.condition, then, otherwise],
-                        InstId(0),
-                    )))
-                }
-                SymKind::Half64(..)
-                | SymKind::Int(..)
-                | SymKind::Pair(..)
-                | SymKind::Packed(_)
-                | SymKind::Partly(_)
-                | SymKind::Answer(_)
-                | SymKind::Ticket(_)
-                | SymKind::Fragment { .. } => {
-                    if self.terms.packed.undefined_part(value).is_some() {
-                        return Ok(None);
-                    }
-                    let mut residues = self.terms.int_terms(InstId(0));
-                    let number = residues.spelled(value, format).or_else(|| residues.decoding(value, format));
-                    if number.is_some() {
-                        return Ok(number);
-                    }
-                    Err(self.terms.describe_value(value))
-                }
-            },
+        let sym = match value {
+            Value::Bits(bits) => return Ok(self.literal(format, bits).map(TermId::from_raw)),
+            Value::Undefined(_) => return Ok(None),
+            Value::Sym(sym) => sym,
+        };
+        if let SymKind::Real(held, term) = sym.kind() {
+            let what = || format!("{}, which is {}", self.terms.describe(term), held.name());
+            return if same(held) { Ok(Some(term)) } else { Err(what()) };
         }
+        if let SymKind::Choice(index) = sym.kind() {
+            let choice = self.terms.packed.choice(index);
+            let mut arm = |arm| -> Result<Option<TermId>, String> {
+                let real = self.read_real(arm, format)?;
+                Ok(real.or_else(|| self.spelling_of(arm, format)))
+            };
+            let (then, otherwise) = (arm(choice.then)?, arm(choice.otherwise)?);
+            let (Some(then), Some(otherwise)) = (then, otherwise) else { return Ok(None) };
+            let operands = [choice.condition, then, otherwise];
+            return Ok(Some(self.terms.store.apply(TermOp::Select, &operands, InstId(0))));
+        }
+        if self.terms.packed.undefined_part(value).is_some() {
+            return Ok(None);
+        }
+        let mut residues = self.terms.int_terms(InstId(0));
+        let number = residues.spelled(value, format).or_else(|| residues.decoding(value, format));
+        if number.is_some() { Ok(number) } else { Err(self.terms.describe_value(value)) }
     }
 
     /// The constant term (raw) that bits encode in a format; `None` for NaN, which rule V2 leaves out.

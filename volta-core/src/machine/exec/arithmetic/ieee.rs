@@ -15,7 +15,7 @@ use crate::program::{
 };
 use crate::term::{Ieee, IeeeInt, IeeeKey, IeeeOp, Results, TermId, TermOp, View, encoding};
 use crate::value::int_terms::ieee_of_one;
-use crate::value::{Origin, Sym, Truth, Value};
+use crate::value::{Sym, Truth, Value};
 use smallvec::{SmallVec, smallvec};
 
 /// An instruction: the operation, and what is done to its operands before and to its result afterwards.
@@ -204,12 +204,7 @@ impl Reals<'_, '_> {
             }
         }
         for lane in undefined {
-            let values: SmallVec<[Value; 3]> =
-                inst.sources.iter().map(|source| self.terms.context.value(warp, *source, lane)).collect();
-            results.push((
-                lane,
-                Value::Undefined(self.terms.packed.taint(&values).unwrap_or(Origin::Invalid(pc))),
-            ));
+            results.push((lane, self.terms.operands(warp, pc).no_value(&inst.sources, lane)));
         }
         if !rest.is_empty() {
             if let (true, Some(last)) = (inst.negates, operands.last_mut()) {
@@ -339,12 +334,7 @@ impl Reals<'_, '_> {
             }
         }
         for lane in undefined {
-            let origin = self
-                .terms
-                .packed
-                .taint(&[self.terms.context.value(warp, a, lane)])
-                .unwrap_or(Origin::Invalid(pc));
-            results.push((lane, Value::Undefined(origin)));
+            results.push((lane, self.terms.operands(warp, pc).no_value(&[a], lane)));
         }
         if !rest.is_empty() {
             let mut ids = terms.ids;
@@ -375,7 +365,7 @@ impl Reals<'_, '_> {
         for lane in mask {
             let held = self.terms.context.value(warp, a, lane);
             let value = match self.real(warp, held, from, lane, pc)? {
-                None => Value::Undefined(self.terms.packed.taint(&[held]).unwrap_or(Origin::Invalid(pc))),
+                None => self.terms.operands(warp, pc).no_value(&[a], lane),
                 Some(term) => {
                     let known = self.terms.store.as_ieee_number(term);
                     if let Some(value) = known {

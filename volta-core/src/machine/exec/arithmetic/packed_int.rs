@@ -77,26 +77,14 @@ impl PackedInts<'_> {
 
     fn moves_of_three(&mut self, op: Int3, ty: Int, [a, b, c]: [Value; 3]) -> Option<Value> {
         let Value::Bits(bits) = c else { return None };
-        match op {
-            Int3::Permute(mode) => self.permute(a, b, selector_of(mode, bits)),
-            Int3::Extract if !ty.signed => {
-                let (position, length) = whole_bytes(b, c, ty.width)?;
-                self.cut(a, ty.width.bytes(), position, length)
-            }
-            Int3::ShfLeftWrap
-            | Int3::ShfLeftClamp
-            | Int3::ShfRightWrap
-            | Int3::ShfRightClamp
-            | Int3::MadLo
-            | Int3::MadHi
-            | Int3::MadWide
-            | Int3::Sad
-            | Int3::Extract
-            | Int3::Lop3(_)
-            | Int3::Dp4a(..)
-            | Int3::Dp2aLo(..)
-            | Int3::Dp2aHi(..) => self.funnel(op, a, b, bits),
+        if let Int3::Permute(mode) = op {
+            return self.permute(a, b, selector_of(mode, bits));
         }
+        if op == Int3::Extract && !ty.signed {
+            let (position, length) = whole_bytes(b, c, ty.width)?;
+            return self.cut(a, ty.width.bytes(), position, length);
+        }
+        self.funnel(op, a, b, bits)
     }
 
     /// Operations that only move whole parts, or change a real's sign.
@@ -158,20 +146,18 @@ impl PackedInts<'_> {
     /// Byte masks keep parts; clearing a real's sign bit is its absolute value, and keeping only the sign bit gives a
     /// zero.
     fn mask(&mut self, value: Value, bits: u64, bytes: u32) -> Option<Value> {
-        if let Value::Sym(sym) = self.packed.as_f32(value)
-            && let SymKind::Real(format, term) = sym.kind()
+        if let Some((format, term)) = self.packed.as_f32(value).as_real()
             && format.bytes() <= bytes
-            && sign_bit(format).is_some_and(|sign| bits == (sign - 1))
+            && let Some(sign) = sign_bit(format)
         {
-            return Some(self.with_other_sign(TermOp::Abs, format, term));
-        }
-        if let Value::Sym(sym) = self.packed.as_f32(value)
-            && let SymKind::Real(format, term) = sym.kind()
-            && format.bytes() <= bytes
-            && sign_bit(format) == Some(bits)
-            && let Some(zero) = self.signed_zero(format, term)
-        {
-            return Some(zero);
+            if bits == sign - 1 {
+                return Some(self.with_other_sign(TermOp::Abs, format, term));
+            }
+            if bits == sign
+                && let Some(zero) = self.signed_zero(format, term)
+            {
+                return Some(zero);
+            }
         }
         let mut pieces = Vec::new();
         let mut at = 0;
@@ -266,22 +252,11 @@ impl PackedInts<'_> {
 
     /// A funnel shift by whole bytes.
     fn funnel(&mut self, op: Int3, low: Value, high: Value, amount: u64) -> Option<Value> {
-        let (left, wraps) = match op {
-            Int3::ShfLeftWrap => (true, true),
-            Int3::ShfLeftClamp => (true, false),
-            Int3::ShfRightWrap => (false, true),
-            Int3::ShfRightClamp => (false, false),
-            Int3::MadLo
-            | Int3::MadHi
-            | Int3::MadWide
-            | Int3::Sad
-            | Int3::Extract
-            | Int3::Permute(_)
-            | Int3::Lop3(_)
-            | Int3::Dp4a(..)
-            | Int3::Dp2aLo(..)
-            | Int3::Dp2aHi(..) => return None,
-        };
+        let left = matches!(op, Int3::ShfLeftWrap | Int3::ShfLeftClamp);
+        let wraps = matches!(op, Int3::ShfLeftWrap | Int3::ShfRightWrap);
+        if !left && !wraps && op != Int3::ShfRightClamp {
+            return None;
+        }
         let amount = if wraps { amount & 31 } else { (amount & 0xffff_ffff).min(32) };
         let shift = byte_shift(amount, 4)?;
         let mut pieces = self.packed.split(low, 4);

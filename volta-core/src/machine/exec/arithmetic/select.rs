@@ -49,6 +49,26 @@ impl Snapshot {
             }
         }
     }
+
+    /// Makes undefined every register and predicate that has changed; returns whether one has.
+    pub(crate) fn forget_differences(&self, warp: &mut Warp, mask: LaneMask, origin: Origin) -> bool {
+        let mut any = false;
+        for lane in mask {
+            for (d, held) in &self.registers {
+                if warp.register(*d).get(lane) != held.get(lane) {
+                    any = true;
+                    warp.register_mut(*d).set(lane, Value::Undefined(origin));
+                }
+            }
+            for (p, held) in &self.predicates {
+                if warp.predicates[p.index()].get(lane) != held.get(lane) {
+                    any = true;
+                    warp.predicate_mut(*p).set(lane, Truth::Undefined(origin));
+                }
+            }
+        }
+        any
+    }
 }
 
 /// At most so many operations are taken out of a select.
@@ -393,6 +413,18 @@ impl Values<'_> {
         Ok(self.terms.partly(condition, [then, otherwise]))
     }
 
+    /// The bytes of two arms of which one is an integer that depends on inputs, or a half of a double where that is one.
+    fn bytes_as_integers(&self, then: Value, otherwise: Value) -> Option<u32> {
+        let (arms, packed) = ([then, otherwise], &self.terms.packed);
+        if arms.iter().any(|arm| packed.is_unknown_integer(*arm))
+            && arms.iter().all(|arm| packed.is_some_integer(*arm))
+        {
+            // Bytes beyond the register's width are never read.
+            return Some(packed.integer_bytes(then).max(packed.integer_bytes(otherwise)));
+        }
+        (arms.iter().any(|arm| is_half(*arm)) && self.terms.reads_encodings()).then_some(4)
+    }
+
     /// `then` where the condition holds, else `otherwise`.
     pub(crate) fn select_value(
         &mut self,
@@ -444,12 +476,12 @@ impl Values<'_> {
                 }
                 Ok(self.terms.packed.choose(Choice { condition: term, then, otherwise }))
             }
-            _ if [then, otherwise].iter().any(|arm| self.terms.packed.is_unknown_integer(*arm))
-                && [then, otherwise].iter().all(|arm| self.terms.packed.is_some_integer(*arm)) =>
-            {
-                // Bytes beyond the register's width are never read.
-                let bytes =
-                    self.terms.packed.integer_bytes(then).max(self.terms.packed.integer_bytes(otherwise));
+            _ if let Some((which, x, y)) = halves_of(then, otherwise) => {
+                let select = || self.terms.store.apply(TermOp::Select, &[term, x, y], pc);
+                let chosen = *self.terms.packed.selects.entry([term, x, y]).or_insert_with(select);
+                Ok(Value::Sym(Sym::half(which, chosen)))
+            }
+            _ if let Some(bytes) = self.bytes_as_integers(then, otherwise) => {
                 let mut residues = self.terms.int_terms(pc);
                 let arms = [then, otherwise].map(|arm| residues.residue(arm, bytes));
                 let [Some(then), Some(otherwise)] = arms else {
@@ -457,20 +489,6 @@ impl Values<'_> {
                 };
                 let chosen = residues.chosen(term, then, otherwise);
                 Ok(residues.value(chosen, bytes))
-            }
-            _ if let Some((which, x, y)) = halves_of(then, otherwise) => {
-                let select = || self.terms.store.apply(TermOp::Select, &[term, x, y], pc);
-                let chosen = *self.terms.packed.selects.entry([term, x, y]).or_insert_with(select);
-                Ok(Value::Sym(Sym::half(which, chosen)))
-            }
-            _ if [then, otherwise].iter().any(|arm| is_half(*arm)) && self.terms.reads_encodings() => {
-                let mut residues = self.terms.int_terms(pc);
-                let arms = [then, otherwise].map(|arm| residues.residue(arm, 4));
-                let [Some(then), Some(otherwise)] = arms else {
-                    return Err(self.terms.computes_with_encoding(warp, &[then, otherwise], lane, pc));
-                };
-                let chosen = residues.chosen(term, then, otherwise);
-                Ok(residues.value(chosen, 4))
             }
             _ => {
                 let (then, otherwise) = (self.terms.packed.as_f32(then), self.terms.packed.as_f32(otherwise));
@@ -585,19 +603,5 @@ fn halves_of(a: Value, b: Value) -> Option<(u32, TermId, TermId)> {
 }
 
 fn format_of(value: Value) -> Option<Format> {
-    match value {
-        Value::Sym(sym) => match sym.kind() {
-            SymKind::Real(format, _) => Some(format),
-            SymKind::Half64(..)
-            | SymKind::Int(..)
-            | SymKind::Pair(..)
-            | SymKind::Packed(_)
-            | SymKind::Choice(_)
-            | SymKind::Partly(_)
-            | SymKind::Answer(_)
-            | SymKind::Ticket(_)
-            | SymKind::Fragment { .. } => None,
-        },
-        Value::Bits(_) | Value::Undefined(_) => None,
-    }
+    value.as_real().map(|(format, _)| format)
 }

@@ -28,22 +28,17 @@ pub(super) struct Signs<'t> {
 impl Signs<'_> {
     /// The real whose sign bit is the highest bit of a value, where the value is the real's encoding or its upper half.
     fn real(&self, value: Value, width: Width) -> Option<TermId> {
-        let Value::Sym(sym) = (if width == Width::W32 { self.packed.as_f32(value) } else { value }) else {
-            return None;
-        };
-        let term = match sym.kind() {
-            SymKind::Real(format, term) if format.bytes() == width.bytes() => term,
-            SymKind::Half64(1, term) if width == Width::W32 => term,
-            SymKind::Real(..)
-            | SymKind::Half64(..)
-            | SymKind::Int(..)
-            | SymKind::Pair(..)
-            | SymKind::Packed(_)
-            | SymKind::Choice(_)
-            | SymKind::Partly(_)
-            | SymKind::Answer(_)
-            | SymKind::Ticket(_)
-            | SymKind::Fragment { .. } => return None,
+        let value = if width == Width::W32 { self.packed.as_f32(value) } else { value };
+        let real = value.as_real().filter(|(format, _)| format.bytes() == width.bytes());
+        let term = match (real, value) {
+            (Some((_, term)), _) => term,
+            (None, Value::Sym(half))
+                if let SymKind::Half64(1, term) = half.kind()
+                    && width == Width::W32 =>
+            {
+                term
+            }
+            (None, _) => return None,
         };
         if self.store.is_ieee() {
             return None;
@@ -164,21 +159,9 @@ impl PackedInts<'_> {
     /// A zero with a sign, combined with a real. `or` leaves a negative real as it is; `add` and `xor` of two signs
     /// have another result.
     pub(super) fn with_sign(&mut self, op: Int2, a: Value, b: Value, width: Width) -> Option<Value> {
-        let real = |value: Value| match self.packed.as_f32(value) {
-            Value::Sym(sym) => match sym.kind() {
-                SymKind::Real(format, term) if format.bytes() == width.bytes() => Some((format, term)),
-                SymKind::Real(..)
-                | SymKind::Half64(..)
-                | SymKind::Int(..)
-                | SymKind::Pair(..)
-                | SymKind::Packed(_)
-                | SymKind::Choice(_)
-                | SymKind::Partly(_)
-                | SymKind::Answer(_)
-                | SymKind::Ticket(_)
-                | SymKind::Fragment { .. } => None,
-            },
-            Value::Bits(_) | Value::Undefined(_) => None,
+        let real = |value: Value| {
+            let real = self.packed.as_f32(value).as_real();
+            real.filter(|(format, _)| format.bytes() == width.bytes())
         };
         let sign_of = |(_, term): (Format, TermId)| match self.store.view(term) {
             View::Apply(TermOp::CopySign, [sign, zero, _]) => match self.store.view(zero) {

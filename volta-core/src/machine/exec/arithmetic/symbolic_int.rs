@@ -229,83 +229,55 @@ impl IntTerms<'_> {
     fn int2(&mut self, op: Int2, ty: Int, words: [Value; 2]) -> Option<TermId> {
         let bits = ty.width.bits();
         let natural = int(ty.width, false);
-        Some(match op {
-            Int2::Add => {
-                let [x, y] = self.residues(ty, words)?;
-                self.add(x, y)
-            }
-            Int2::Sub => {
-                let [x, y] = self.residues(ty, words)?;
-                self.sub(x, y)
-            }
-            Int2::MulLo => {
-                let [x, y] = self.residues(ty, words)?;
-                self.mul(x, y)
-            }
-            Int2::AddSat => {
-                let [x, y] = self.readings(ty, words)?;
-                let sum = self.add(x, y);
-                self.saturated(sum, ty)
-            }
-            Int2::SubSat => {
-                let [x, y] = self.readings(ty, words)?;
-                let difference = self.sub(x, y);
-                self.saturated(difference, ty)
-            }
-            Int2::MulWide => {
-                let [x, y] = self.readings(ty, words)?;
-                self.mul(x, y)
-            }
-            Int2::MulHi => {
-                let [x, y] = self.readings(ty, words)?;
-                let product = self.mul(x, y);
-                self.lowered(product, bits)
-            }
+        let [x, y] = match op {
+            Int2::Add | Int2::Sub | Int2::MulLo => self.residues(ty, words)?,
             Int2::Mul24Lo | Int2::Mul24Hi => {
-                let [x, y] = self.residues(ty, words)?.map(|word| self.read(word, 24, ty.signed));
-                let product = self.mul(x, y);
-                if op == Int2::Mul24Lo { product } else { self.lowered(product, 16) }
+                self.residues(ty, words)?.map(|word| self.read(word, 24, ty.signed))
             }
-            Int2::Div => {
-                let [x, y] = self.readings(ty, words)?;
-                self.quotient(x, y)?
-            }
-            Int2::Rem => {
-                let [x, y] = self.readings(ty, words)?;
-                let quotient = self.quotient(x, y)?;
-                let whole = self.mul(quotient, y);
-                self.sub(x, whole)
-            }
-            Int2::Min => {
-                let numbers = self.readings(ty, words)?;
-                self.apply(TermOp::Min, &numbers)
-            }
-            Int2::Max => {
-                let numbers = self.readings(ty, words)?;
-                self.apply(TermOp::Max, &numbers)
-            }
-            Int2::And => {
-                let [x, y] = self.readings(natural, words)?;
-                self.common(x, y)
-            }
-            Int2::Or => {
-                let [x, y] = self.readings(natural, words)?;
-                self.either(x, y)
-            }
+            Int2::AddSat
+            | Int2::SubSat
+            | Int2::MulWide
+            | Int2::MulHi
+            | Int2::Div
+            | Int2::Rem
+            | Int2::Min
+            | Int2::Max => self.readings(ty, words)?,
+            Int2::And | Int2::Or => self.readings(natural, words)?,
             Int2::Xor => {
                 // `xor` with all ones is the complement, modulo 2^w.
-                if let Some(ones) =
-                    words.iter().position(|word| self.known(*word) == Some(natural.width.mask()))
-                {
+                let ones = words.iter().position(|word| self.known(*word) == Some(natural.width.mask()));
+                if let Some(ones) = ones {
                     let other = self.residue(words[1 - ones], ty.width.bytes())?;
                     let minus_one = self.whole(-1);
                     return Some(self.sub(minus_one, other));
                 }
-                let [x, y] = self.readings(natural, words)?;
-                self.one_of(x, y)
+                self.readings(natural, words)?
             }
             Int2::Shl | Int2::Shr => return self.shift(op, ty, words[0], words[1]),
             Int2::MaskClamp | Int2::MaskWrap => return self.ones(op, words),
+        };
+        let first = match op {
+            Int2::Add | Int2::AddSat => self.add(x, y),
+            Int2::Sub | Int2::SubSat => self.sub(x, y),
+            Int2::MulLo | Int2::MulWide | Int2::MulHi | Int2::Mul24Lo | Int2::Mul24Hi => self.mul(x, y),
+            Int2::Div | Int2::Rem => self.quotient(x, y)?,
+            Int2::Min => self.apply(TermOp::Min, &[x, y]),
+            Int2::Max => self.apply(TermOp::Max, &[x, y]),
+            Int2::And => self.common(x, y),
+            Int2::Or => self.either(x, y),
+            Int2::Xor => self.one_of(x, y),
+            Int2::Shl | Int2::Shr | Int2::MaskClamp | Int2::MaskWrap => return None,
+        };
+        // What is left to do with a sum, a product or a quotient.
+        Some(if matches!(op, Int2::AddSat | Int2::SubSat) {
+            self.saturated(first, ty)
+        } else if matches!(op, Int2::MulHi | Int2::Mul24Hi) {
+            self.lowered(first, if op == Int2::MulHi { bits } else { 16 })
+        } else if op == Int2::Rem {
+            let whole = self.mul(first, y);
+            self.sub(x, whole)
+        } else {
+            first
         })
     }
 

@@ -2,12 +2,13 @@
 
 use super::mma::real_or_undefined;
 use crate::base::lane::Lane;
-use crate::machine::group::matrix_terms::{is_undefined, origin_of, undefined};
+use crate::machine::group::fragment_layout::of_wide_c;
+use crate::machine::group::matrix_terms::{Terms, is_undefined, origin_of, undefined};
 use crate::machine::group::stop::Stop;
 use crate::machine::group::values::Matrices;
 use crate::machine::group::warp::Warp;
 use crate::program::matrix::MatrixElement;
-use crate::program::{InstId, Int, Width};
+use crate::program::{InstId, Int, RegId, Width};
 use crate::term::TermId;
 use crate::value::Value;
 use crate::value::int_terms::IntTerms;
@@ -45,6 +46,24 @@ impl Matrices<'_, '_> {
             }
             MatrixElement::Int8 { .. } | MatrixElement::Int32 => {
                 self.terms.int_terms(pc).value(TermId::from_raw(raw), element.bytes())
+            }
+        }
+    }
+
+    /// Writes a matrix to the registers of a warp, as those of C of products of 16 × 8 side by side.
+    pub(super) fn set_elements(
+        &mut self,
+        warp: &mut Warp,
+        pc: InstId,
+        element: MatrixElement,
+        terms: &Terms,
+        d: &[RegId],
+    ) {
+        for (at, d) in d.iter().enumerate() {
+            for lane in Lane::all() {
+                let (row, column) = of_wide_c(lane, at);
+                let value = self.element_value(element, terms.at(row, column), pc);
+                warp.register_mut(*d).set(lane, value);
             }
         }
     }

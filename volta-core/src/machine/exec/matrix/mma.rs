@@ -5,6 +5,7 @@ use crate::base::lane::{Lane, LaneMask};
 use crate::concurrency::agent::Agent;
 use crate::launch::objects::{Backing, pretty_name};
 use crate::machine::cta::accesses::{Accesses, LaneAccess, WarpAccess};
+use crate::machine::exec::arithmetic::ieee;
 use crate::machine::group::context::Context;
 use crate::machine::group::fragment_layout;
 use crate::machine::group::matrix_terms::{Terms, UNDEFINED, is_undefined, origin_of, undefined};
@@ -13,7 +14,7 @@ use crate::machine::group::values::Matrices;
 use crate::machine::group::warp::Warp;
 use crate::number::format::Format;
 use crate::program::matrix::{MatrixElement, MatrixProduct};
-use crate::program::{Address, InstId, Int, RegId, Space, Src, Width};
+use crate::program::{Address, InstId, RegId, Space, Src};
 use crate::term::{Pattern, TermId, TermOp, TermOperand};
 use crate::value::int_terms;
 use crate::value::packed::{PackedPart, PackedValues};
@@ -33,6 +34,8 @@ pub(super) struct Factors<'t> {
     /// Interned operands of both matrices, by their first element: several instructions have the same ones.
     of_left: Vec<Option<TermOperand>>,
     of_right: Vec<Option<TermOperand>>,
+    /// The step of a product in IEEE arithmetic, as a term.
+    step: Option<u64>,
 }
 
 impl<'t> Factors<'t> {
@@ -51,7 +54,7 @@ impl<'t> Factors<'t> {
             && left.raw.chunks(left.columns).any(|row| row.iter().all(is_known))
             && (0..right.columns)
                 .any(|column| right.raw[column..].iter().step_by(right.columns).all(is_known));
-        Factors { left, right, sum, places, complete, known, of_left, of_right }
+        Factors { left, right, sum, places, complete, known, of_left, of_right, step: None }
     }
 }
 
@@ -106,7 +109,7 @@ impl Context<'_> {
 }
 
 impl Matrices<'_, '_> {
-    /// `D = A·B + C`, each element a chain of fused products.
+    /// `mma.sync`
     pub(crate) fn mma(
         &mut self,
         warp: &mut Warp,
@@ -116,81 +119,82 @@ impl Matrices<'_, '_> {
         [a, b, c]: [&[Src]; 3],
     ) -> Result<(), Stop> {
         let shape = product.shape;
-        if let MatrixElement::Int8 { .. } = product.a {
-            return self.integer_mma(warp, pc, product, d, [a, b, c]);
-        }
         let (m, n, k) = (usize::from(shape.m), usize::from(shape.n), usize::from(shape.k));
-        let mut left = Terms::new(m, k);
+        if product.a.is_integer() {
+            self.are_defined(warp, pc, [a, b, c])?;
+        }
+        let (mut left, mut right, mut sum) = (Terms::new(m, k), Terms::new(k, n), Terms::new(m, n));
         let of_a = |lane, at| fragment_layout::of_a(shape, product.a, lane, at);
         self.read_matrix(warp, pc, product.a, a, &mut left, of_a)?;
-        let mut right = Terms::new(k, n);
-        self.read_matrix(warp, pc, product.b, b, &mut right, |lane, at| {
-            fragment_layout::of_b(product.b, lane, at)
-        })?;
-        let mut sum = Terms::new(m, n);
+        let of_b = |lane, at| fragment_layout::of_b(product.b, lane, at);
+        self.read_matrix(warp, pc, product.b, b, &mut right, of_b)?;
         self.read_matrix(warp, pc, product.c, c, &mut sum, fragment_layout::of_c)?;
-        let MatrixElement::Float(format) = product.d else { return Ok(()) };
-        if self.terms.store.is_ieee() {
-            return self.ieee_mma(warp, pc, product, d, (&left, &right, &sum), format);
+        let mut step = None;
+        if let MatrixElement::Float(format) = product.d
+            && self.terms.store.is_ieee()
+        {
+            // Each element is whatever the architecture computes of its row, its column and its addend, by an
+            // instruction of this shape.
+            step = Some(self.terms.store.ieee_key(ieee::step_of(product, format)).raw());
         }
-        let is_known = |raw| self.numbers.known.contains(raw);
-        let mut factors = Factors::new(&left, &right, &sum, Places::OF_C, is_known);
-        let inside = fragment_layout::elements_in_register(product.d).min(2);
-        let mut results = [[UNDEFINED; 32]; 2];
-        for (number, d) in d.iter().enumerate() {
-            for (step, result) in results.iter_mut().enumerate().take(inside) {
-                *result = self.dot_products(
-                    pc,
-                    &mut factors,
-                    fragment_layout::of_c(Lane::FIRST, number * inside + step),
-                );
+        self.write_product(warp, pc, product, d, ([&left, &right, &sum], step));
+        Ok(())
+    }
+
+    /// Checks that all lanes hold integers.
+    fn are_defined(&self, warp: &Warp, pc: InstId, operands: [&[Src]; 3]) -> Result<(), Stop> {
+        for lane in Lane::all() {
+            for source in operands.into_iter().flatten() {
+                let value = self.terms.context.value(warp, *source, lane);
+                if self.terms.packed.undefined_part(value).is_some() {
+                    return Err(self.no_integer(warp, value, lane, pc));
+                }
             }
-            self.terms.packed.set_matrix_register(warp, *d, format, &results[..inside], pc);
         }
         Ok(())
     }
 
-    /// Like [`Matrices::mma`], on values of IEEE arithmetic: each element is whatever the architecture computes of its row,
-    /// its column and its addend, by an instruction of this shape.
-    fn ieee_mma(
+    /// Writes `D = A·B + C` to the registers of a warp: each element a chain of fused products, or of the steps of IEEE
+    /// arithmetic that are given, or a sum of products of integers, which wraps around or saturates in 32 bits.
+    pub(super) fn write_product(
         &mut self,
         warp: &mut Warp,
         pc: InstId,
         product: MatrixProduct,
         d: &[RegId],
-        (left, right, sum): (&Terms, &Terms, &Terms),
-        format: Format,
-    ) -> Result<(), Stop> {
-        let inside = fragment_layout::elements_in_register(product.d).min(2);
-        let key = crate::machine::exec::arithmetic::ieee::step_of(product, format);
-        let key = [self.terms.store.ieee_key(key).raw(); 32];
-        let mut results = [[UNDEFINED; 32]; 2];
-        for (number, d) in d.iter().enumerate() {
-            for (step, result) in results.iter_mut().enumerate().take(inside) {
-                let place = |lane| fragment_layout::of_c(lane, number * inside + step);
-                let mut total = Lane::each(|lane| sum.at(place(lane).0, place(lane).1));
-                let mut mask = LaneMask::ALL;
-                for lane in Lane::all() {
-                    let (row, column) = place(lane);
-                    let factors = (0..left.columns).flat_map(|k| [left.at(row, k), right.at(k, column)]);
-                    let origins = factors.chain([total[lane]]).filter(|raw| is_undefined(*raw));
-                    if let Some(origin) = origins.map(|raw| origin_of(raw, pc)).reduce(Origin::or) {
-                        total[lane] = undefined(origin);
-                        mask &= !LaneMask::of(lane);
-                    }
-                }
-                for k in (0..left.columns).filter(|_| !mask.is_empty()) {
-                    let x = Lane::each(|lane| left.at(place(lane).0, k));
-                    let y = Lane::each(|lane| right.at(k, place(lane).1));
-                    let pair = self.terms.store.push_shared(TermOp::IeeePair, mask, &[&x, &y], pc).all();
-                    let done = self.terms.store.push_shared(TermOp::Ieee2, mask, &[&key, &pair, &total], pc);
-                    mask.iter().for_each(|lane| total[lane] = done.lane(lane));
-                }
-                *result = total;
-            }
-            self.terms.packed.set_matrix_register(warp, *d, format, &results[..inside], pc);
+        ([left, right, sum], step): ([&Terms; 3], Option<u64>),
+    ) {
+        let element = product.d;
+        if element.is_integer()
+            && let Some(known) = self.known_products(pc, product, [left, right, sum])
+        {
+            return self.set_elements(warp, pc, element, &known, d);
         }
-        Ok(())
+        let saturates = product.saturate && element.is_integer();
+        let numbers = saturates.then(|| self.numbers_of_sums(pc, &sum.raw));
+        let numbers = numbers.map(|raw| Terms { columns: sum.columns, raw });
+        let sum = numbers.as_ref().unwrap_or(sum);
+        // Integers are not rounded.
+        let is_known = |raw| step.is_none() && !element.is_integer() && self.numbers.known.contains(raw);
+        let mut factors = Factors::new(left, right, sum, Places::OF_C, is_known);
+        factors.step = step;
+        let inside = fragment_layout::elements_in_register(element).min(2);
+        for (number, d) in d.iter().enumerate() {
+            let mut results = [[UNDEFINED; 32]; 2];
+            for (step, result) in results.iter_mut().enumerate().take(inside) {
+                let first = fragment_layout::of_wide_c(Lane::FIRST, number * inside + step);
+                *result = self.dot_products(pc, &mut factors, first);
+            }
+            if let MatrixElement::Float(format) = element {
+                self.terms.packed.set_matrix_register(warp, *d, format, &results[..inside], pc);
+                continue;
+            }
+            let sums = if saturates { self.saturated_sums(pc, &results[0]) } else { results[0].to_vec() };
+            for (lane, raw) in Lane::all().zip(sums) {
+                let value = self.element_value(element, raw, pc);
+                warp.register_mut(*d).set(lane, value);
+            }
+        }
     }
 
     /// `sum[p] + Σ left[row][k] · right[k][column]` for 32 places from one on; undefined where an operand is.
@@ -213,12 +217,12 @@ impl Matrices<'_, '_> {
         factors: &mut Factors<'_>,
         first: (usize, usize),
     ) -> [u64; 32] {
-        let Factors { left, right, sum, places, complete, of_left, of_right, .. } = factors;
+        let Factors { left, right, sum, places, complete, of_left, of_right, step, .. } = factors;
         let total: [u64; 32] = Lane::each(|lane| {
             let (row, column) = places.of_lane(first, lane);
             sum.at(row, column)
         });
-        if !*complete {
+        if !*complete || step.is_some() {
             return self.defined_dot_products(pc, factors, first, total);
         }
         let mut total = Pattern::Repeated { list: &total, shift: 0 };
@@ -259,7 +263,7 @@ impl Matrices<'_, '_> {
         }
     }
 
-    /// Like [`Matrices::dot_products`], where some operands are undefined.
+    /// Like [`Matrices::dot_products`], where some operands are undefined, or in IEEE arithmetic.
     fn defined_dot_products(
         &mut self,
         pc: InstId,
@@ -285,7 +289,13 @@ impl Matrices<'_, '_> {
         for k in 0..left.columns {
             let x = Lane::each(|lane| left.at(places.of_lane(first, lane).0, k));
             let y = Lane::each(|lane| right.at(k, places.of_lane(first, lane).1));
-            let results = self.terms.store.push_shared(TermOp::Fma, mask, &[&x, &y, &total], pc);
+            let results = match factors.step {
+                None => self.terms.store.push_shared(TermOp::Fma, mask, &[&x, &y, &total], pc),
+                Some(step) => {
+                    let pair = self.terms.store.push_shared(TermOp::IeeePair, mask, &[&x, &y], pc).all();
+                    self.terms.store.push_shared(TermOp::Ieee2, mask, &[&[step; 32], &pair, &total], pc)
+                }
+            };
             for lane in mask {
                 total[lane] = results.lane(lane);
             }
@@ -381,123 +391,6 @@ impl Matrices<'_, '_> {
                 Err(self.terms.context.fault(FaultKind::TypeMismatch, "V5", message, warp, lane, pc))
             }
         }
-    }
-
-    /// Products of 8-bit integers, wrapping around in 32 bits.
-    fn integer_mma(
-        &mut self,
-        warp: &mut Warp,
-        pc: InstId,
-        product: MatrixProduct,
-        d: &[RegId],
-        [a, b, c]: [&[Src]; 3],
-    ) -> Result<(), Stop> {
-        let shape = product.shape;
-        let (m, n, k) = (usize::from(shape.m), usize::from(shape.n), usize::from(shape.k));
-        let is_known = |source: &Src| match source {
-            Src::Reg(register) => warp.register(*register).sym.is_empty(),
-            Src::Imm(_) | Src::Symbol(..) => true,
-        };
-        if ![a, b, c].into_iter().flatten().all(is_known) {
-            return self.integer_mma_of_terms(warp, pc, product, d, [a, b, c]);
-        }
-        let read = |source: Src, lane: Lane| match self.terms.context.value(warp, source, lane) {
-            Value::Bits(bits) => Ok(bits as u32),
-            value @ Value::Undefined(_) => {
-                Err(self.terms.not_concrete(warp, value, lane, pc, "an integer of a matrix"))
-            }
-            value @ Value::Sym(_) => Err(self.no_integer(warp, value, lane, pc)),
-        };
-        let byte = |element, word: u32, at: usize| byte_of(element, (word >> (8 * at)) as u8);
-        let (mut left, mut right) = (vec![0i64; m * k], vec![0i64; k * n]);
-        for lane in Lane::all() {
-            for at in 0..4 * a.len() {
-                let (row, column) = fragment_layout::of_a(shape, product.a, lane, at);
-                left[row * k + column] = byte(product.a, read(a[at / 4], lane)?, at % 4);
-            }
-            for at in 0..4 * b.len() {
-                let (row, column) = fragment_layout::of_b(product.b, lane, at);
-                right[row * n + column] = byte(product.b, read(b[at / 4], lane)?, at % 4);
-            }
-        }
-        let mut results = Vec::with_capacity(d.len());
-        for (at, c) in c.iter().enumerate() {
-            let mut words = [0u64; 32];
-            for (lane, word) in Lane::all().zip(&mut words) {
-                let (row, column) = fragment_layout::of_c(lane, at);
-                let factors = (0..k).map(|k_at| (left[row * k + k_at], right[k_at * n + column]));
-                *word = sum_of_products(product, read(*c, lane)?, factors).into();
-            }
-            results.push(words);
-        }
-        for (d, words) in d.iter().zip(results) {
-            warp.register_mut(*d).merge_bits(LaneMask::ALL, &words);
-        }
-        Ok(())
-    }
-
-    /// Products of 8-bit integers, some of which depend on inputs.
-    fn integer_mma_of_terms(
-        &mut self,
-        warp: &mut Warp,
-        pc: InstId,
-        product: MatrixProduct,
-        d: &[RegId],
-        [a, b, c]: [&[Src]; 3],
-    ) -> Result<(), Stop> {
-        let shape = product.shape;
-        let (m, n, k) = (usize::from(shape.m), usize::from(shape.n), usize::from(shape.k));
-        let (mut left, mut right, mut sum) = (Terms::new(m, k), Terms::new(k, n), Terms::new(m, n));
-        let word = Int { width: Width::W32, signed: true };
-        for lane in Lane::all() {
-            for at in 0..4 * a.len() {
-                let factor = self.byte_term(warp, product.a, a[at / 4], at % 4, lane, pc)?;
-                left.set(fragment_layout::of_a(shape, product.a, lane, at), factor.raw());
-            }
-            for at in 0..4 * b.len() {
-                let factor = self.byte_term(warp, product.b, b[at / 4], at % 4, lane, pc)?;
-                right.set(fragment_layout::of_b(product.b, lane, at), factor.raw());
-            }
-            for (at, source) in c.iter().enumerate() {
-                let value = self.terms.context.value(warp, *source, lane);
-                // Saturated sums are sums of the numbers themselves.
-                let term = match (product.saturate, self.terms.int_terms(pc)) {
-                    (true, mut residues) => residues.reading(value, word),
-                    (false, mut residues) => residues.residue(value, 4),
-                };
-                let Some(term) = term else { return Err(self.no_integer(warp, value, lane, pc)) };
-                sum.set(fragment_layout::of_c(lane, at), term.raw());
-            }
-        }
-        let is_known = |raw| self.numbers.known.contains(raw);
-        let mut factors = Factors::new(&left, &right, &sum, Places::OF_C, is_known);
-        for (at, d) in d.iter().enumerate() {
-            let results = self.dot_products(pc, &mut factors, fragment_layout::of_c(Lane::FIRST, at));
-            for (lane, raw) in Lane::all().zip(results) {
-                let mut residues = self.terms.int_terms(pc);
-                let term = TermId::from_raw(raw);
-                let term = if product.saturate { residues.saturated(term, word) } else { term };
-                let value = residues.value(term, 4);
-                warp.register_mut(*d).set(lane, value);
-            }
-        }
-        Ok(())
-    }
-
-    /// A byte of a register as the number that it encodes.
-    fn byte_term(
-        &mut self,
-        warp: &Warp,
-        element: MatrixElement,
-        source: Src,
-        at: usize,
-        lane: Lane,
-        pc: InstId,
-    ) -> Result<TermId, Stop> {
-        let value = self.terms.context.value(warp, source, lane);
-        let signed = element == (MatrixElement::Int8 { signed: true });
-        let part = self.terms.int_terms(pc).part(value, at as u32, Int { width: Width::W8, signed });
-        part.ok_or_else(|| self.no_integer(warp, value, lane, pc))
     }
 
     /// The fault of an operand that is undefined, or not an integer.
@@ -633,11 +526,6 @@ impl Accesses<'_, '_> {
         }
         Ok(())
     }
-}
-
-/// An 8-bit element as the integer that it encodes.
-pub(crate) fn byte_of(element: MatrixElement, byte: u8) -> i64 {
-    if element == (MatrixElement::Int8 { signed: true }) { i64::from(byte as i8) } else { byte.into() }
 }
 
 /// An element of a product of integers, which wraps around or saturates in 32 bits.

@@ -27,7 +27,7 @@ impl Asynchronous<'_, '_> {
             let why = "copies to tensor memory that do not begin at lane 0 are not supported yet";
             return Err(self.context.refused(Refused::NotYet(why), warp, lane, pc));
         }
-        let number = self.exact()?.begin_on_tensor_memory(Some(Pipeline::Copies));
+        let number = self.accesses.exact()?.begin_on_tensor_memory(Some(Pipeline::Copies));
         let by = (pc, Agent::Copy { number, proxy: None, update: None });
         let (layout, of) = self.accesses.values.terms.operands(warp, pc).described(lane, from, true)?;
         let matrix = SharedMatrix { layout: &layout, of, rank: warp.rank };

@@ -47,7 +47,7 @@ impl Asynchronous<'_, '_> {
         pc: InstId,
         operation: &TensorMemoryOp,
     ) -> Result<(), Stop> {
-        self.exact()?;
+        self.accesses.exact()?;
         match operation {
             TensorMemoryOp::Allocate { to, columns, pair } => {
                 self.is_of_one_kind(warp, Lane::FIRST, pc, *pair)?;
@@ -65,7 +65,7 @@ impl Asynchronous<'_, '_> {
             TensorMemoryOp::Store { to, a } => self.store_tensor(warp, pc, *to, a),
             TensorMemoryOp::Wait { loads } => self.wait_for_tensor(warp, *loads),
             TensorMemoryOp::Fence { before } => {
-                let clocks = &mut self.exact()?.clocks;
+                let clocks = &mut self.accesses.exact()?.clocks;
                 for lane in mask {
                     let thread = warp.thread(lane) as usize;
                     if *before { clocks.fence_before(thread) } else { clocks.fence_after(thread) }
@@ -78,15 +78,6 @@ impl Asynchronous<'_, '_> {
             TensorMemoryOp::Multiply(product) => {
                 mask.iter().try_for_each(|lane| self.multiply_tensor(warp, lane, pc, product))
             }
-        }
-    }
-
-    /// The vector-clock detector, which handles asynchronous operations.
-    pub(crate) fn exact(&mut self) -> Result<&mut VectorClockDetector, Stop> {
-        match &mut self.accesses.sync.order {
-            Detector::Epoch(_) => Err(Stop::NeedVectorClocks),
-            Detector::VectorClock(_) if self.accesses.values.terms.survey.is_some() => Err(Stop::Doubtful),
-            Detector::VectorClock(exact) => Ok(exact),
         }
     }
 
@@ -108,9 +99,7 @@ impl Asynchronous<'_, '_> {
             return Err(self.context.fault_at(FaultKind::Allocation, "Y14", message, sites, None));
         }
         let thread = warp.thread(Lane::FIRST);
-        let Detector::VectorClock(exact) = &self.accesses.sync.order else {
-            return Err(Stop::NeedVectorClocks);
-        };
+        let exact = self.accesses.sync.order.exact()?;
         let of_both = if pair { Some(self.number_of_what_both_do(warp)?) } else { None };
         let is_this = |held: &&Allocation| held.rank == warp.rank && pair && held.of_both == of_both;
         let may_grow = |held: &&Allocation| {
@@ -132,7 +121,7 @@ impl Asynchronous<'_, '_> {
             ];
             return Err(self.context.fault_at(FaultKind::Allocation, "Y14", message, sites, None));
         }
-        let stamp = self.exact()?.clocks.now(thread as usize);
+        let stamp = self.accesses.exact()?.clocks.now(thread as usize);
         let agent = self.accesses.sync.any_of(warp, LaneMask::ALL);
         // If the other CTA of a pair came first, it has allocated for both.
         let first = if let Some(held) = self.tensor_memory.allocations.iter().find(is_this).copied() {
@@ -201,7 +190,7 @@ impl Asynchronous<'_, '_> {
             return Err(self.context.misallocation(message, warp, pc));
         };
         // All operations on it must be over, and later ones find nothing.
-        let number = self.exact()?.begin_on_tensor_memory(None);
+        let number = self.accesses.exact()?.begin_on_tensor_memory(None);
         let readers = self.accesses.sync.readers(warp);
         let agent = Agent::Copy { number, proxy: None, update: None };
         for lane in 0..TENSOR_LANES {
@@ -210,7 +199,7 @@ impl Asynchronous<'_, '_> {
                 self.write_tensor(warp, &readers, (pc, agent), place, Cell::UNWRITTEN)?;
             }
         }
-        let exact = self.exact()?;
+        let exact = self.accesses.exact()?;
         let thread = warp.thread(Lane::FIRST);
         let freed = Freed { of_both, thread, stamp: exact.clocks.now(thread as usize), pc };
         LaneMask::ALL.iter().for_each(|lane| exact.end_copy(number, warp.thread(lane)));
@@ -221,9 +210,7 @@ impl Asynchronous<'_, '_> {
     /// `tcgen05.relinquish_alloc_permit`
     fn relinquish(&mut self, warp: &Warp, pc: InstId) -> Result<(), Stop> {
         let thread = warp.thread(Lane::FIRST);
-        let Detector::VectorClock(exact) = &self.accesses.sync.order else {
-            return Err(Stop::NeedVectorClocks);
-        };
+        let exact = self.accesses.sync.order.exact()?;
         let is_past = |held: &&Allocation| {
             held.rank != warp.rank || exact.clocks.is_past(thread as usize, held.thread as usize, held.stamp)
         };
@@ -260,7 +247,7 @@ impl Asynchronous<'_, '_> {
     /// `tcgen05.ld`
     fn load_tensor(&mut self, warp: &mut Warp, pc: InstId, d: &[RegId], from: Moved) -> Result<(), Stop> {
         let first = self.accesses.values.terms.operands(warp, pc).moved_from(from)?;
-        let number = self.exact()?.begin_on_tensor_memory(None);
+        let number = self.accesses.exact()?.begin_on_tensor_memory(None);
         let by = (pc, Agent::Copy { number, proxy: None, update: None });
         let readers = self.accesses.sync.readers(warp);
         for (at, d) in d.iter().enumerate() {
@@ -289,7 +276,7 @@ impl Asynchronous<'_, '_> {
     /// `tcgen05.st`
     fn store_tensor(&mut self, warp: &mut Warp, pc: InstId, to: Moved, a: &[Src]) -> Result<(), Stop> {
         let first = self.accesses.values.terms.operands(warp, pc).moved_from(to)?;
-        let number = self.exact()?.begin_on_tensor_memory(None);
+        let number = self.accesses.exact()?.begin_on_tensor_memory(None);
         let by = (pc, Agent::Copy { number, proxy: None, update: None });
         let readers = self.accesses.sync.readers(warp);
         for (at, a) in a.iter().enumerate() {
@@ -328,7 +315,7 @@ impl Asynchronous<'_, '_> {
         let memory = &mut self.tensor_memory;
         let kind = if loads { &mut memory.loads } else { &mut memory.stores };
         let over = kind.remove(&warp.index).unwrap_or_default();
-        let exact = self.exact()?;
+        let exact = self.accesses.exact()?;
         for number in over {
             LaneMask::ALL.iter().for_each(|lane| exact.end_copy(number, warp.thread(lane)));
         }

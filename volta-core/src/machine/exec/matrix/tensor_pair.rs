@@ -97,12 +97,10 @@ impl Asynchronous<'_, '_> {
     /// A warp reaches an operation that one warp of each CTA of a pair executes together. Returns false if it has to
     /// wait for the other one. Which two warps go together must not depend on the schedule.
     pub(crate) fn meets_peer(&mut self, warp: &Warp, pc: InstId) -> Result<bool, Stop> {
-        self.exact()?;
+        self.accesses.exact()?;
         let peer = self.context.peer(warp, Lane::FIRST, pc)?;
         let thread = warp.thread(Lane::FIRST);
-        let Detector::VectorClock(exact) = &self.accesses.sync.order else {
-            return Err(Stop::NeedVectorClocks);
-        };
+        let exact = self.accesses.sync.order.exact()?;
         let own = self.tensor_memory.together.entry(warp.rank).or_default();
         let waits = own.come.len() > own.done && own.come.last().is_some_and(|come| come.warp == warp.index);
         if !waits {

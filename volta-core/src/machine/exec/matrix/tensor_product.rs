@@ -10,7 +10,6 @@ use crate::base::lane::Lane;
 use crate::case::Swizzle;
 use crate::concurrency::agent::Agent;
 use crate::concurrency::mbarrier_phases::Started;
-use crate::concurrency::race::Detector;
 use crate::machine::cta::accesses::Asynchronous;
 use crate::machine::group::context::Context;
 use crate::machine::group::matrix_terms::Terms;
@@ -82,9 +81,7 @@ impl Asynchronous<'_, '_> {
     /// Commits all products that a thread has started: whoever learns of this commit learns of them, and of earlier
     /// commits.
     pub(crate) fn commit_tensor_products(&mut self, thread: u32) -> Result<(usize, u32), Stop> {
-        let Detector::VectorClock(exact) = &mut self.accesses.sync.order else {
-            return Err(Stop::NeedVectorClocks);
-        };
+        let exact = self.accesses.sync.order.exact_mut()?;
         let committed = self.tensor_memory.committed_by(thread, &mut exact.clocks);
         committed.commits += 1;
         for number in committed.open.drain(..) {
@@ -132,7 +129,7 @@ impl Asynchronous<'_, '_> {
         let accumulator = self.accesses.values.terms.operands(warp, pc).tensor_address(lane, product.d)?;
         let extent = [shape.rows, shape.columns, shape.k];
         let pipeline = self.tensor_memory.pipeline(ctas[0], accumulator, extent, shape.result);
-        let number = self.exact()?.begin_on_tensor_memory(Some(pipeline));
+        let number = self.accesses.exact()?.begin_on_tensor_memory(Some(pipeline));
         self.context.aligned(warp, lane, pc, &shape, split(accumulator).0)?;
         let started = Multiplied { product, shape, ctas, left_out, adds, accumulator, number, lane, pc };
         match shape.factors {
@@ -150,9 +147,7 @@ impl Asynchronous<'_, '_> {
         number: u32,
         ctas: &[u32],
     ) -> Result<(), Stop> {
-        let Detector::VectorClock(exact) = &mut self.accesses.sync.order else {
-            return Err(Stop::NeedVectorClocks);
-        };
+        let exact = self.accesses.sync.order.exact_mut()?;
         self.tensor_memory.committed_by(thread, &mut exact.clocks).open.push(number);
         for rank in ctas {
             self.accesses.sync.mbarriers.copies.push(Started { copy: number, thread, pc, rank: *rank });

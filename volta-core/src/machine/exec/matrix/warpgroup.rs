@@ -4,7 +4,7 @@
 //! As with copies, results are written immediately: accessing the registers of a product, or writing its operands,
 //! before the product is over is a fault.
 
-use super::mma::{Factors, Places, real_or_undefined};
+use super::mma::real_or_undefined;
 use super::shared_matrix::{FactorRead, Layout, SharedMatrix};
 use crate::base::lane::{Lane, LaneMask};
 use crate::concurrency::clock::Joined;
@@ -14,7 +14,7 @@ use crate::concurrency::race::Detector;
 use crate::machine::cta::accesses::Asynchronous;
 use crate::machine::exec::arithmetic::float::set_reals;
 use crate::machine::group::context::Context;
-use crate::machine::group::fragment_layout;
+use crate::machine::group::fragment_layout::{self, of_wide_c};
 use crate::machine::group::matrix_terms::{Terms, UNDEFINED, is_undefined};
 use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::Operands;
@@ -22,7 +22,7 @@ use crate::machine::group::values::Matrices;
 use crate::machine::group::warp::Warp;
 use crate::machine::sync::synchronisation::Synchronisation;
 use crate::number::format::Format;
-use crate::program::matrix::{MatrixElement, MatrixProduct, MatrixShape};
+use crate::program::matrix::MatrixShape;
 use crate::program::{Adds, Async, Factor, Groups, InstId, Op, RegId, Src, WarpgroupProduct};
 use crate::term::{TermId, TermOp};
 use crate::value::Value;
@@ -249,13 +249,7 @@ impl Asynchronous<'_, '_> {
 
     /// The products of a warp that executes an operation on them, which is noted.
     fn products_of(&mut self, warp: &Warp, pc: InstId) -> Result<&mut Products, Stop> {
-        match &self.accesses.sync.order {
-            Detector::Epoch(_) => return Err(Stop::NeedVectorClocks),
-            Detector::VectorClock(_) if self.accesses.values.terms.survey.is_some() => {
-                return Err(Stop::Doubtful);
-            }
-            Detector::VectorClock(_) => {}
-        }
+        self.accesses.exact()?;
         let first = warp.number / WARPS * WARPS;
         if self.context.launch.threads() < 32 * (first + WARPS) {
             let message = "the warp is not in a whole warpgroup of four warps".to_string();
@@ -282,9 +276,7 @@ impl Asynchronous<'_, '_> {
     ) -> Result<(), Stop> {
         self.products_of(warp, pc)?;
         self.accesses.sync.take_registers(warp, pc, product)?;
-        let Detector::VectorClock(exact) = &mut self.accesses.sync.order else {
-            return Err(Stop::NeedVectorClocks);
-        };
+        let exact = self.accesses.sync.order.exact_mut()?;
         let number = exact.begin_copy();
         let kind = product.product;
         let mut operands = [0; 3];
@@ -354,17 +346,20 @@ impl Asynchronous<'_, '_> {
         };
         if adds {
             let sources: Vec<Src> = product.d.iter().map(|d| Src::Reg(*d)).collect();
-            self.accesses.values.matrices().read_matrix(warp, pc, kind.d, &sources, &mut sum, of_result)?;
-            if kind.saturate {
-                sum.raw = self.accesses.values.matrices().numbers_of_sums(pc, &sum.raw);
-            }
+            self.accesses.values.matrices().read_matrix(warp, pc, kind.d, &sources, &mut sum, of_wide_c)?;
         } else {
             let zero =
                 self.accesses.values.matrices().raw_element(warp, pc, kind.d, Value::Bits(0), Lane::FIRST)?;
             sum.raw.fill(zero);
         }
         operands[2] = adds.into();
-        self.accesses.values.matrices().write_result(warp, pc, product, (&left, &right, &sum));
+        self.accesses.values.matrices().write_product(
+            warp,
+            pc,
+            kind,
+            &product.d,
+            ([&left, &right, &sum], None),
+        );
         let mut past = Joined::default();
         if let Detector::VectorClock(exact) = &mut self.accesses.sync.order {
             for thread in LaneMask::ALL.iter().map(|lane| warp.thread(lane) as usize) {
@@ -440,40 +435,6 @@ impl Matrices<'_, '_> {
             }
         }
     }
-
-    fn write_result(
-        &mut self,
-        warp: &mut Warp,
-        pc: InstId,
-        product: &WarpgroupProduct,
-        (left, right, sum): (&Terms, &Terms, &Terms),
-    ) {
-        let MatrixProduct { d: element, saturate, .. } = product.product;
-        let known = &self.numbers.known;
-        // Integers are not rounded.
-        let is_known = |raw| !element.is_integer() && known.contains(raw);
-        let mut factors = Factors::new(left, right, sum, Places::OF_C, is_known);
-        let inside = fragment_layout::elements_in_register(element).min(2);
-        for (number, d) in product.d.iter().enumerate() {
-            let mut results = [[UNDEFINED; 32]; 2];
-            for (step, result) in results.iter_mut().enumerate().take(inside) {
-                *result = self.dot_products(pc, &mut factors, of_result(Lane::FIRST, number * inside + step));
-            }
-            match element {
-                MatrixElement::Float(format) => {
-                    self.terms.packed.set_matrix_register(warp, *d, format, &results[..inside], pc);
-                }
-                MatrixElement::Int8 { .. } | MatrixElement::Int32 => {
-                    let sums =
-                        if saturate { self.saturated_sums(pc, &results[0]) } else { results[0].to_vec() };
-                    for (lane, raw) in Lane::all().zip(sums) {
-                        let value = self.element_value(element, raw, pc);
-                        warp.register_mut(*d).set(lane, value);
-                    }
-                }
-            }
-        }
-    }
 }
 
 impl PackedValues {
@@ -504,13 +465,6 @@ impl PackedValues {
     }
 }
 
-/// Row, among those of the warp, and column of element `at` of the result in a lane (ISA, Register Fragments): the
-/// fragments of C of products of 16 × 8, from left to right.
-fn of_result(lane: Lane, at: usize) -> (usize, usize) {
-    let (row, column) = fragment_layout::of_c(lane, at % 4);
-    (row, column + 8 * (at / 4))
-}
-
 /// Registers for checks of products in flight, and for messages.
 impl WarpgroupProduct {
     /// The registers that a product occupies until it is waited for; with its shape those that hold its result.
@@ -530,7 +484,7 @@ mod tests {
     fn results_are_covered_once() {
         for n in (8..=256).step_by(8) {
             let places: BTreeSet<(usize, usize)> =
-                Lane::all().flat_map(|lane| (0..n / 2).map(move |at| of_result(lane, at))).collect();
+                Lane::all().flat_map(|lane| (0..n / 2).map(move |at| of_wide_c(lane, at))).collect();
             assert_eq!(places.len(), 16 * n);
             assert!(places.iter().all(|(row, column)| *row < 16 && *column < n));
         }

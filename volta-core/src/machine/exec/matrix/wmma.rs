@@ -210,22 +210,36 @@ impl Matrices<'_, '_> {
     }
 
     /// `D = A·B + C` of integers: as constants where all operands are known, since results may decide control flow.
-    fn integer_products(&mut self, pc: InstId, product: MatrixProduct, operands: [&Terms; 3]) -> Terms {
+    pub(super) fn known_products(
+        &mut self,
+        pc: InstId,
+        product: MatrixProduct,
+        operands: [&Terms; 3],
+    ) -> Option<Terms> {
         let [left, right, sum] = operands;
-        if let [Some(x), Some(y), Some(z)] = operands.map(|terms| known_integers(&self.terms.store, terms)) {
-            let mut out = Terms::new(z.len() / sum.columns, sum.columns);
-            for (at, start) in z.iter().enumerate() {
-                let (row, column) = (at / sum.columns, at % sum.columns);
-                let factors = (0..left.columns)
-                    .map(|k| x[row * left.columns + k].zip(y[k * right.columns + column]))
-                    .collect::<Option<Vec<(i64, i64)>>>();
-                if let (Some(start), Some(factors)) = (start, factors) {
-                    let total = sum_of_products(product, *start as u32, factors.into_iter());
-                    out.raw[at] = self.terms.int_terms(pc).whole(total.cast_signed().into()).raw();
-                }
+        let [Some(x), Some(y), Some(z)] = operands.map(|terms| known_integers(&self.terms.store, terms))
+        else {
+            return None;
+        };
+        let mut out = Terms::new(z.len() / sum.columns, sum.columns);
+        for (at, start) in z.iter().enumerate() {
+            let (row, column) = (at / sum.columns, at % sum.columns);
+            let factors = (0..left.columns)
+                .map(|k| x[row * left.columns + k].zip(y[k * right.columns + column]))
+                .collect::<Option<Vec<(i64, i64)>>>();
+            if let (Some(start), Some(factors)) = (start, factors) {
+                let total = sum_of_products(product, *start as u32, factors.into_iter());
+                out.raw[at] = self.terms.int_terms(pc).whole(total.cast_signed().into()).raw();
             }
-            return out;
         }
+        Some(out)
+    }
+
+    fn integer_products(&mut self, pc: InstId, product: MatrixProduct, operands: [&Terms; 3]) -> Terms {
+        if let Some(known) = self.known_products(pc, product, operands) {
+            return known;
+        }
+        let [left, right, sum] = operands;
         if !product.saturate {
             return self.products(pc, operands);
         }
@@ -251,6 +265,8 @@ impl Matrices<'_, '_> {
         if !sources.iter().any(is_fragment) {
             return Ok(None);
         }
+        let context = self.terms.context;
+        let odd = |warp: &Warp, what| Err(context.out_of_place(warp, pc, what));
         let mut operands = [Operand::Term(0); 3];
         let mut place = None;
         for (operand, source) in operands.iter_mut().zip(sources) {
@@ -258,15 +274,10 @@ impl Matrices<'_, '_> {
                 let Src::Reg(id) = source else { continue };
                 let Some((matrix, register)) = whole_register(warp.register(*id)).filter(|_| mask.is_all())
                 else {
-                    return Err(self.terms.context.out_of_place(
-                        warp,
-                        pc,
-                        "some lanes compute with elements of a fragment",
-                    ));
+                    return odd(warp, "some lanes compute with elements of a fragment");
                 };
                 if *place.get_or_insert(register) != register {
-                    let what = "registers of different places in their fragments are combined";
-                    return Err(self.terms.context.out_of_place(warp, pc, what));
+                    return odd(warp, "registers of different places in their fragments are combined");
                 }
                 Operand::Matrix(matrix)
             } else {
@@ -278,7 +289,7 @@ impl Matrices<'_, '_> {
                 let Some(value) = value else {
                     let what =
                         "elements of a fragment are combined with values that are not the same in all lanes";
-                    return Err(self.terms.context.out_of_place(warp, pc, what));
+                    return odd(warp, what);
                 };
                 Operand::Term(self.raw_real(warp, value, shape.format, Lane::FIRST, pc)?)
             };
@@ -298,11 +309,7 @@ impl Matrices<'_, '_> {
             Operand::Term(_) => true,
         });
         if !fits || fragment.element != MatrixElement::Float(shape.format) {
-            return Err(self.terms.context.out_of_place(
-                warp,
-                pc,
-                "elements of different kinds of fragments are combined",
-            ));
+            return odd(warp, "elements of different kinds of fragments are combined");
         }
         let key = (shape.op, shape.clamp, operands);
         let matrix = match self.fragments.derived.get(&key) {
@@ -380,14 +387,7 @@ impl Matrices<'_, '_> {
         d: &[RegId],
     ) {
         if self.terms.context.is_laid_out(fragment, d.len()) {
-            for (at, d) in d.iter().enumerate() {
-                for lane in Lane::all() {
-                    let (row, column) = of_wide_c(lane, at);
-                    let value = self.element_value(fragment.element, terms.at(row, column), pc);
-                    warp.register_mut(*d).set(lane, value);
-                }
-            }
-            return;
+            return self.set_elements(warp, pc, fragment.element, &terms, d);
         }
         let matrix = self.add_matrix(fragment, column_major, d.len(), terms);
         for (register, d) in d.iter().enumerate() {
@@ -438,6 +438,7 @@ impl Matrices<'_, '_> {
             }
             return Ok(Rc::new(terms));
         }
+        let odd = |what| Err(self.terms.context.out_of_place(warp, pc, what));
         let mut matrices = a.iter().map(|source| match source {
             Src::Reg(id) => whole_register(warp.register(*id)),
             Src::Imm(_) | Src::Symbol(..) => None,
@@ -449,18 +450,10 @@ impl Matrices<'_, '_> {
             if held.fragment == fragment && held.registers == a.len() {
                 return Ok(held.terms.clone());
             }
-            return Err(self.terms.context.out_of_place(
-                warp,
-                pc,
-                "a fragment is used as one of another kind",
-            ));
+            return odd("a fragment is used as one of another kind");
         }
         if matrices.any(|handle| handle.is_some()) {
-            return Err(self.terms.context.out_of_place(
-                warp,
-                pc,
-                "the registers do not hold one whole fragment",
-            ));
+            return odd("the registers do not hold one whole fragment");
         }
         self.filled(warp, pc, fragment, a)
     }
@@ -693,18 +686,8 @@ fn set_handles(register: &mut Register, matrix: u32, place: u8) {
 /// The matrix, register and lane of a lane's handle, if it holds one.
 fn handle(register: &Register, lane: Lane) -> Option<(u32, u8, Lane)> {
     let Value::Sym(sym) = register.get(lane) else { return None };
-    match sym.kind() {
-        SymKind::Fragment { matrix, place, lane } => Some((matrix, place, lane)),
-        SymKind::Real(..)
-        | SymKind::Half64(..)
-        | SymKind::Int(..)
-        | SymKind::Pair(..)
-        | SymKind::Packed(_)
-        | SymKind::Choice(_)
-        | SymKind::Partly(_)
-        | SymKind::Answer(_)
-        | SymKind::Ticket(_) => None,
-    }
+    let SymKind::Fragment { matrix, place, lane } = sym.kind() else { return None };
+    Some((matrix, place, lane))
 }
 
 /// The matrix and register of which all lanes hold their own handle.

@@ -285,11 +285,7 @@ impl Asynchronous<'_, '_> {
     }
 
     fn begin_bulk(&mut self) -> Result<u32, Stop> {
-        match &mut self.accesses.sync.order {
-            Detector::Epoch(_) => Err(Stop::NeedVectorClocks),
-            Detector::VectorClock(_) if self.accesses.values.terms.survey.is_some() => Err(Stop::Doubtful),
-            Detector::VectorClock(exact) => Ok(exact.begin_copy()),
-        }
+        Ok(self.accesses.exact()?.begin_copy())
     }
 
     /// Moves bytes and returns their number.

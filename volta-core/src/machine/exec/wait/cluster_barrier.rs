@@ -82,9 +82,7 @@ impl Cta<'_> {
                     None,
                 ));
             }
-            let Detector::VectorClock(exact) = &mut self.sync.order else {
-                return Err(Stop::NeedVectorClocks);
-            };
+            let exact = self.sync.order.exact_mut()?;
             let joined = &mut self.sync.cluster.joined;
             if releases {
                 exact.clocks.add_to(number, joined);
@@ -140,7 +138,7 @@ impl Synchronisation<'_> {
             if phase == self.cluster.phase {
                 continue;
             }
-            let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
+            let exact = self.order.exact_mut()?;
             exact.clocks.learn(number, &mut self.cluster.over);
             exact.clocks.release(number);
             self.cluster.threads[number] = Standing::Away;
@@ -181,7 +179,7 @@ impl Synchronisation<'_> {
         pc: InstId,
         (agent, writes, (number, cell)): Reaching,
     ) -> Result<(), Stop> {
-        let Detector::VectorClock(exact) = &self.order else { return Err(Stop::NeedVectorClocks) };
+        let exact = self.order.exact()?;
         let (thread, rank) = (warp.thread(lane), object.rank);
         let (landing, phases) = match agent {
             Agent::Copy { .. } => (Landing::Returned, 0),

@@ -33,12 +33,7 @@ impl Cta<'_> {
         mask: LaneMask,
         pc: InstId,
     ) -> Result<(LaneMask, InstId), Stop> {
-        match &self.sync.order {
-            Detector::Epoch(_) => return Err(Stop::NeedVectorClocks),
-            // The loop may wait for an access that was left out after a finding (R2).
-            Detector::VectorClock(_) if self.values.terms.survey.is_some() => return Err(Stop::Doubtful),
-            Detector::VectorClock(_) => {}
-        }
+        self.accesses().exact()?;
         let looped = self.context.launch.program.flag_loop(pc).map(Rc::new);
         let looped = looped.ok_or(Stop::Defect("lanes wait for a flag at a load outside of a loop"))?;
         let mut over = LaneMask::NONE;
@@ -81,7 +76,7 @@ impl Cta<'_> {
             // It races with whatever it waits for.
             self.accesses().read_cell(warp, lane, &at, key.1, 0xf)?;
         }
-        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
+        let exact = self.sync.order.exact_mut()?;
         self.sync.flags.at(key, &mut exact.clocks, || word(held, pc));
         let before = exact.clocks.snapshot(thread as usize);
         let found = |d: RegId| {
@@ -115,7 +110,7 @@ impl Cta<'_> {
                 let beside = beside.map(|change| &flag.events[change]);
                 return Err(self.context.ambiguous(key, (thread, pc, ahead), beside));
             }
-            Err(unclear) => return Err(self.context.unclear_flag(warp, lane, (key, pc), unclear)),
+            Err(unclear) => return Err(self.context.unclear_wait(key, thread, pc, unclear)),
         };
         let [mut learned, near, mut seen] = flag.learned(outcome.changes, &before);
         let agent = flag.agent;
@@ -124,7 +119,7 @@ impl Cta<'_> {
         if writes {
             self.accesses().rewrite_cell(warp, lane, &at, key.1)?;
         }
-        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
+        let exact = self.sync.order.exact_mut()?;
         let (clocks, number) = (&mut exact.clocks, thread as usize);
         clocks.release(number);
         clocks.learn_past(number, &learned);
@@ -178,8 +173,7 @@ impl Cta<'_> {
         let found = outcome.found.map_or(Value::Undefined(unknown), |found| Value::Bits(found.into()));
         warp.register_mut(looped.d).set(lane, found);
         self.compute(warp, LaneMask::of(lane), pc, &looped.condition)?;
-        let PredLeft { pred, holds } = PredLeft::of(looped);
-        warp.predicate_mut(pred).set(lane, Truth::Known(holds));
+        warp.predicate_mut(looped.leaves.pred).set(lane, Truth::Known(!looped.leaves.negated));
         Ok(())
     }
 
@@ -223,7 +217,7 @@ impl Cta<'_> {
 impl Accesses<'_, '_> {
     /// A lane's atomic operation writes back what a flag holds.
     fn rewrite_cell(&mut self, warp: &Warp, lane: Lane, at: &WarpAccess<'_>, cell: u64) -> Result<(), Stop> {
-        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
+        let exact = self.sync.order.exact_mut()?;
         match exact.access(Under::ALWAYS, (at.number, cell), (warp.thread(lane), at.agent), 0xf, at.pc, true)
         {
             Ok(()) => Ok(()),
@@ -241,11 +235,7 @@ impl Accesses<'_, '_> {
         pc: InstId,
         load: InstId,
     ) -> Result<(), Stop> {
-        match &self.sync.order {
-            Detector::Epoch(_) => return Err(Stop::NeedVectorClocks),
-            Detector::VectorClock(_) if self.values.terms.survey.is_some() => return Err(Stop::Doubtful),
-            Detector::VectorClock(_) => {}
-        }
+        self.exact()?;
         let Op::Load { space, address, access: Access { strong: Some(strong), .. }, d, .. } =
             &self.context.launch.program.insts[pc.index()].op
         else {
@@ -264,7 +254,7 @@ impl Accesses<'_, '_> {
         let (key, thread) = ((at.number, at.offsets[lane] / 4), warp.thread(lane) as usize);
         let held = self.peek(warp, lane, &at, key.1);
         self.read_cell(warp, lane, &at, key.1, 0xf)?;
-        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
+        let exact = self.sync.order.exact_mut()?;
         self.sync.flags.at(key, &mut exact.clocks, || word(held, pc));
         self.sync
             .flags
@@ -467,33 +457,10 @@ impl Context<'_> {
     }
 
     #[cold]
-    fn unclear_flag(
-        &self,
-        warp: &Warp,
-        lane: Lane,
-        (key, pc): ((u32, u64), InstId),
-        unclear: Unclear,
-    ) -> Stop {
-        self.unclear_wait(key, warp.thread(lane), pc, unclear)
-    }
-
-    #[cold]
     pub(super) fn unclear_wait(&self, key: (u32, u64), thread: u32, pc: InstId, unclear: Unclear) -> Stop {
         let message = format!("a loop waits for the flag {}: {unclear}", self.spell_flag(key));
         let sites = vec![self.site_of_thread("waits".into(), thread, pc)];
         self.fault_at(FaultKind::Unsupported, "Y15", message, sites, None)
-    }
-}
-
-/// The predicate that decides whether the loop is left, and its value on leaving.
-struct PredLeft {
-    pred: crate::program::PredId,
-    holds: bool,
-}
-
-impl PredLeft {
-    fn of(looped: &FlagLoop) -> PredLeft {
-        PredLeft { pred: looped.leaves.pred, holds: !looped.leaves.negated }
     }
 }
 

@@ -6,7 +6,6 @@ use crate::base::lane::{Lane, LaneMask};
 use crate::concurrency::agent::Agent;
 use crate::concurrency::clock::{Clocks, Joined, Snapshot};
 use crate::concurrency::flag_changes::Told;
-use crate::concurrency::race::Detector;
 use crate::machine::cta::accesses::{Accesses, LaneAccess, WarpAccess};
 use crate::machine::group::stop::Stop;
 use crate::machine::group::warp::Warp;
@@ -21,39 +20,17 @@ const BYTES: u32 = 4;
 const ACCESSED: &str = "the lock is accessed by other operations as well";
 
 impl Accesses<'_, '_> {
-    /// Lanes try to take a lock. Returns those that have taken it; the others wait.
-    pub(super) fn take_locks(
-        &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        pc: InstId,
-    ) -> Result<LaneMask, Stop> {
-        if !self.context.launch.has_tickets {
-            let Op::Swap(swap) = &self.context.launch.program.insts[pc.index()].op else {
-                return Err(Stop::Defect("a lock is taken by an operation that does not exchange"));
-            };
-            let reason = swap.reason.clone();
-            return Err(self.context.fault(FaultKind::Unsupported, "S2", reason, warp, mask.first(), pc));
-        }
-        match &self.sync.order {
-            Detector::Epoch(_) => return Err(Stop::NeedVectorClocks),
-            Detector::VectorClock(_) if self.values.terms.survey.is_some() => return Err(Stop::Doubtful),
-            Detector::VectorClock(_) => {}
-        }
-        let mut taken = LaneMask::NONE;
-        for lane in mask {
-            if self.take_lock(warp, lane, pc)? {
-                taken.insert(lane);
-            }
-        }
-        Ok(taken)
-    }
-
-    fn take_lock(&mut self, warp: &mut Warp, lane: Lane, pc: InstId) -> Result<bool, Stop> {
+    /// A lane tries to take a lock. Returns whether it has; otherwise it waits.
+    pub(super) fn take_lock(&mut self, warp: &mut Warp, lane: Lane, pc: InstId) -> Result<bool, Stop> {
         let program = self.context.launch.program;
         let Op::Swap(swap) = &program.insts[pc.index()].op else {
             return Err(Stop::Defect("a lock is taken by an operation that does not exchange"));
         };
+        if !self.context.launch.has_tickets {
+            let reason = swap.reason.clone();
+            return Err(self.context.fault(FaultKind::Unsupported, "S2", reason, warp, lane, pc));
+        }
+        self.exact()?;
         let address = self.values.terms.addresses(warp, LaneMask::of(lane), swap.address, pc)?[lane];
         let agent = Agent::Setter { scope: swap.scope };
         let access =
@@ -68,25 +45,13 @@ impl Accesses<'_, '_> {
         let held = self.peek(warp, lane, &at, key.1);
         let new = self.context.value(warp, swap.new, lane);
         let expected = swap.expected.map(|expected| self.context.value(warp, expected, lane));
-        let (Some(found), Value::Bits(new)) = (word(held, pc), new) else {
-            return Err(self.context.unclear_draw(
-                warp,
-                lane,
-                &at,
-                "the state of the lock is not a known number",
-            ));
-        };
+        let unknown =
+            || self.context.unclear_draw(warp, lane, &at, "the state of the lock is not a known number");
+        let (Some(found), Value::Bits(new)) = (word(held, pc), new) else { return Err(unknown()) };
         let is_free = match expected {
             None => u64::from(found) != new,
             Some(Value::Bits(expected)) => u64::from(found) == expected,
-            Some(Value::Sym(_) | Value::Undefined(_)) => {
-                return Err(self.context.unclear_draw(
-                    warp,
-                    lane,
-                    &at,
-                    "the state of the lock is not a known number",
-                ));
-            }
+            Some(Value::Sym(_) | Value::Undefined(_)) => return Err(unknown()),
         };
         if !is_free || !self.sync.tickets.is_turn(key, thread) {
             self.sync.tickets.waiting.insert(thread, key);
@@ -100,7 +65,7 @@ impl Accesses<'_, '_> {
         self.sync.tickets.waiting.remove(&thread);
         self.sync.tickets.refused.remove(&thread);
         self.sync.may_take(warp, lane, &at)?;
-        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
+        let exact = self.sync.order.exact_mut()?;
         let (clocks, number) = (&mut exact.clocks, thread as usize);
         let lock = self.sync.tickets.locks.entry(key).or_insert_with(|| Lock::new(clocks.new_agent()));
         let counter = self.sync.tickets.counters.entry(key);
@@ -112,30 +77,13 @@ impl Accesses<'_, '_> {
         // Accesses with its stamp are this operation alone.
         clocks.release(number);
         if let Some((before, told, scope)) = &lock.left {
-            let (mut far, mut near, mut seen) = (Joined::default(), Joined::default(), Joined::default());
             let of_cta = 32 * self.context.launch.warps();
             let is_near = before.thread / of_cta == number / of_cta;
-            far.add_past(before);
             // Both operations are strong for threads of one another's CTA, or neither orders anything.
             let is_strong = is_near || [*scope, swap.scope] == [Scope::Launch; 2];
-            let told_here = if is_near { &told.near } else { &told.all };
-            told_here.iter().filter(|_| is_strong).for_each(|told| far.add(told));
-            if is_near {
-                told.near.iter().for_each(|told| near.add(told));
-            }
-            clocks.learn_past(number, &far);
-            if swap.acquires {
-                clocks.learn(number, &mut far);
-            } else {
-                clocks.keep(number, &far, false);
-                clocks.keep(number, &near, true);
-            }
-            if is_strong {
-                seen.set(lock.agent, lock.changes);
-                seen.add_fences(before);
-            }
-            clocks.learn(number, &mut seen);
-            clocks.release(number);
+            let changes = is_strong.then_some((lock.agent, lock.changes));
+            let before = [(before, told, is_strong)].into_iter();
+            learn_behind(clocks, (number, of_cta), swap.acquires, before, changes);
         }
         let now = clocks.snapshot(number);
         let told = told_by(clocks, &now, swap.releases);
@@ -161,7 +109,7 @@ impl Synchronisation<'_> {
     /// Checks that a lane may take a lock before or after every other thread that takes it.
     fn may_take(&self, warp: &Warp, lane: Lane, at: &WarpAccess<'_>) -> Result<(), Stop> {
         let (key, thread) = ((at.number, at.offsets[lane] / 4), warp.thread(lane) as usize);
-        let Detector::VectorClock(exact) = &self.order else { return Err(Stop::NeedVectorClocks) };
+        let exact = self.order.exact()?;
         let is_past = |other: usize, stamp: u32| exact.clocks.is_past(thread, other, stamp);
         if self.tickets.asked.iter().any(|(other, stamp)| is_past(*other as usize, *stamp)) {
             let why = "its thread, or one with which it has synchronised, has already taken a lock, or asked for the \
@@ -183,12 +131,8 @@ impl Synchronisation<'_> {
         };
         let draws = counter.drawn.iter().map(|draw| &self.tickets.draws[*draw].now);
         if !is_lock || counter.drawn.len() >= MOST_DRAWS {
-            return Err(self.context.unclear_draw(
-                warp,
-                lane,
-                at,
-                "there are too many or other operations on the lock",
-            ));
+            let why = "there are too many or other operations on the lock";
+            return Err(self.context.unclear_draw(warp, lane, at, why));
         }
         if draws.into_iter().any(|other| is_past(other.thread, other.stamp)) {
             let why = "it is taken by some threads after others in every schedule";
@@ -231,7 +175,7 @@ impl Synchronisation<'_> {
                 return Err(self.context.unclear_draw(warp, lane, at, ACCESSED));
             }
         };
-        let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
+        let exact = self.order.exact_mut()?;
         let (clocks, number) = (&mut exact.clocks, warp.thread(lane) as usize);
         let now = clocks.snapshot(number);
         let told = told_by(clocks, &now, at.access.strong.is_some_and(|strong| strong.orders));
@@ -250,8 +194,42 @@ impl Synchronisation<'_> {
     }
 }
 
+/// A thread, of CTAs of so many threads, learns by a strong operation what others before it tell, each strong for the
+/// thread or not, and that so many changes have happened.
+pub(super) fn learn_behind<'d>(
+    clocks: &mut Clocks,
+    (thread, of_cta): (usize, usize),
+    acquires: bool,
+    before: impl Iterator<Item = (&'d Snapshot, &'d Told, bool)>,
+    changes: Option<(usize, u32)>,
+) {
+    let (mut far, mut near, mut seen) = (Joined::default(), Joined::default(), Joined::default());
+    for (now, told, is_strong) in before {
+        let is_near = now.thread / of_cta == thread / of_cta;
+        far.add_past(now);
+        let told_here = if is_near { &told.near } else { &told.all };
+        told_here.iter().filter(|_| is_strong).for_each(|told| far.add(told));
+        told.near.iter().filter(|_| is_near).for_each(|told| near.add(told));
+        if is_strong {
+            seen.add_fences(now);
+        }
+    }
+    clocks.learn_past(thread, &far);
+    if acquires {
+        clocks.learn(thread, &mut far);
+    } else {
+        clocks.keep(thread, &far, false);
+        clocks.keep(thread, &near, true);
+    }
+    if let Some((agent, changes)) = changes {
+        seen.set(agent, changes);
+    }
+    clocks.learn(thread, &mut seen);
+    clocks.release(thread);
+}
+
 /// What a strong store of a thread tells those that find it.
-fn told_by(clocks: &Clocks, now: &Snapshot, releases: bool) -> Told {
+pub(super) fn told_by(clocks: &Clocks, now: &Snapshot, releases: bool) -> Told {
     let told = |is_near| if releases { Some(now.clone()) } else { clocks.fenced(now.thread, is_near) };
     Told { all: told(false), near: told(true) }
 }

@@ -1,6 +1,5 @@
 //! Operations on barriers in shared memory (rule Y9), for the lanes of a warp.
 
-use super::test_result::Held;
 use crate::base::index::number_of;
 use crate::base::lane::{Lane, LaneMask};
 use crate::concurrency::agent::Agent;
@@ -11,6 +10,7 @@ use crate::concurrency::race::{Detector, Under};
 use crate::launch::objects::Backing;
 use crate::machine::cta::Cta;
 use crate::machine::cta::accesses::{Accesses, Asynchronous, LaneAccess, WarpAccess};
+use crate::machine::exec::arithmetic::select::Snapshot;
 use crate::machine::group::context::Context;
 use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::Operands;
@@ -32,22 +32,8 @@ const MOST_ARRIVALS: u64 = (1 << 20) - 1;
 const MOST_BARRIERS: usize = 4;
 
 impl Asynchronous<'_, '_> {
-    /// Executes an operation on an mbarrier by the lanes of `mask`, one after the other.
-    pub(super) fn barrier_in_memory(
-        &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        pc: InstId,
-        place: MemoryPlace,
-        action: &BarrierAction,
-    ) -> Result<(), Stop> {
-        for lane in mask {
-            self.barrier_action(warp, lane, pc, place, action)?;
-        }
-        Ok(())
-    }
-
-    fn barrier_action(
+    /// Executes an operation on an mbarrier by a lane.
+    pub(super) fn barrier_action(
         &mut self,
         warp: &mut Warp,
         lane: Lane,
@@ -76,9 +62,7 @@ impl Asynchronous<'_, '_> {
                         "a barrier is initialised again without `mbarrier.inval` in between".to_string();
                     return Err(self.context.misuse(message, warp, lane, pc));
                 }
-                let Detector::VectorClock(exact) = &mut self.accesses.sync.order else {
-                    return Err(Stop::NeedVectorClocks);
-                };
+                let exact = self.accesses.sync.order.exact_mut()?;
                 let agent = exact.clocks.new_agent();
                 self.accesses
                     .sync
@@ -256,9 +240,7 @@ impl Asynchronous<'_, '_> {
             Ok(())
         })?;
         let Some((copies, agent, phase)) = ended else { return Ok(false) };
-        let Detector::VectorClock(exact) = &mut self.accesses.sync.order else {
-            return Err(Stop::NeedVectorClocks);
-        };
+        let exact = self.accesses.sync.order.exact_mut()?;
         for copy in copies {
             exact.end_copy_at(copy, number_of(agent), phase);
         }
@@ -334,12 +316,7 @@ impl Accesses<'_, '_> {
         place: (Space, u64),
         action: &BarrierAction,
     ) -> Result<(u32, u64), Stop> {
-        match &self.sync.order {
-            Detector::Epoch(_) => return Err(Stop::NeedVectorClocks),
-            // The mbarrier may wait for an access that was left out after a finding (R2).
-            Detector::VectorClock(_) if self.values.terms.survey.is_some() => return Err(Stop::Doubtful),
-            Detector::VectorClock(_) => {}
-        }
+        self.exact()?;
         let plain = matches!(action, BarrierAction::Init { .. } | BarrierAction::Invalidate);
         let agent = if plain { Agent::Maker } else { Agent::Barrier };
         let mut offsets = [0; 32];
@@ -396,7 +373,7 @@ impl Accesses<'_, '_> {
     }
 
     fn touch_barrier(&mut self, warp: &Warp, lane: Lane, at: &WarpAccess<'_>, cell: u64) -> Result<(), Stop> {
-        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
+        let exact = self.sync.order.exact_mut()?;
         let (place, who) = ((at.number, cell), (warp.thread(lane), at.agent));
         match exact.access(Under::ALWAYS, place, who, 0xf, at.pc, true) {
             Ok(()) => Ok(()),
@@ -427,9 +404,7 @@ impl Accesses<'_, '_> {
             None if is_narrow => self.values.terms.relied.on_narrow_scope(pc),
             None => {}
             Some(kept) if !is_narrow => {
-                let Detector::VectorClock(exact) = &mut self.sync.order else {
-                    return Err(Stop::NeedVectorClocks);
-                };
+                let exact = self.sync.order.exact_mut()?;
                 let thread = warp.thread(lane) as usize;
                 exact.clocks.keep(thread, &kept, false);
                 if !is_reached {
@@ -496,11 +471,15 @@ impl Cta<'_> {
         {
             return Ok((self.meet_cluster(warp, mask, pc)?, pc.next()));
         }
-        if let Op::Atomic { .. } = self.context.launch.program.insts[pc.index()].op {
-            return Ok((self.accesses().draw_tickets(warp, mask, pc)?, pc.next()));
-        }
-        if self.context.launch.program.takes_lock(pc) {
-            return Ok((self.accesses().take_locks(warp, mask, pc)?, pc.next()));
+        let draws = matches!(self.context.launch.program.insts[pc.index()].op, Op::Atomic { .. });
+        if draws || self.context.launch.program.takes_lock(pc) {
+            let (mut done, mut accesses) = (LaneMask::NONE, self.accesses());
+            for lane in mask {
+                if if draws { accesses.draw(warp, lane, pc)? } else { accesses.take_lock(warp, lane, pc)? } {
+                    done.insert(lane);
+                }
+            }
+            return Ok((done, pc.next()));
         }
         if let Op::Load { .. } = self.context.launch.program.insts[pc.index()].op {
             return self.wait_for_flag(warp, mask, pc);
@@ -539,13 +518,13 @@ impl Cta<'_> {
             warp.predicate_mut(p).merge_bits(mask, LaneMask::ALL);
             return Ok(());
         };
-        let held = Held::of(warp, &polling.written);
+        let held = Snapshot::new(warp, &polling.written);
         // First possibility: the phase is over at the first test.
         warp.predicate_mut(p).merge_bits(mask, LaneMask::ALL);
         self.compute(warp, mask, pc, &first.skips)?;
-        let skipped = Held::of(warp, &polling.written);
+        let skipped = Snapshot::new(warp, &polling.written);
         // Second possibility: it is not, and the loop must test the same phase of the same mbarrier.
-        held.put_back(warp, mask, &polling.written);
+        held.restore(warp, mask);
         let asked = self.values.terms.operands(warp, pc).asked_at(mask)?;
         warp.predicate_mut(p).merge_bits(mask, LaneMask::NONE);
         self.compute(warp, mask, pc, &first.enters)?;
@@ -559,7 +538,7 @@ impl Cta<'_> {
         self.ask_again(warp, mask, first.last, again, polling)?;
         warp.predicate_mut(again).merge_bits(mask, LaneMask::ALL);
         self.compute(warp, mask, pc, &first.leaves)?;
-        skipped.forget_differences(warp, mask, &polling.written, Origin::Unpredictable(pc));
+        skipped.forget_differences(warp, mask, Origin::Unpredictable(pc));
         Ok(())
     }
 
@@ -575,11 +554,11 @@ impl Cta<'_> {
         let written = &polling.written;
         // Each iteration but the last makes at least one more register or predicate undetermined.
         for _ in 0..=written.registers.len() + written.predicates.len() {
-            let before = Held::of(warp, written);
+            let before = Snapshot::new(warp, written);
             warp.predicate_mut(p).merge_bits(mask, LaneMask::NONE);
             self.compute(warp, mask, pc, &polling.path)?;
             warp.predicate_mut(p).merge_bits(mask, LaneMask::NONE);
-            if !before.forget_differences(warp, mask, written, Origin::Unpredictable(pc)) {
+            if !before.forget_differences(warp, mask, Origin::Unpredictable(pc)) {
                 break;
             }
         }
@@ -621,7 +600,7 @@ impl Synchronisation<'_> {
         key: (u32, u64),
         act: impl FnOnce(&mut Mbarrier, &mut Clocks, Event) -> Result<(), Wrong>,
     ) -> Result<(), Stop> {
-        let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
+        let exact = self.order.exact_mut()?;
         let Some(barrier) = self.mbarriers.alive.get_mut(&key) else {
             let message = "this is not a barrier: `mbarrier.init` must come first".to_string();
             return Err(self.context.misuse(message, warp, lane, pc));

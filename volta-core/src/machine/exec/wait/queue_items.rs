@@ -97,7 +97,7 @@ impl Cta<'_> {
             return Err(self.unclear_queue("there are too many items"));
         };
         taken.items = next;
-        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
+        let exact = self.sync.order.exact_mut()?;
         if let Some(items) = &mut exact.items {
             for (warp, lane) in lanes {
                 items.of_thread[warp * 32 + lane.index()] = next;
@@ -163,7 +163,7 @@ impl Cta<'_> {
             }
             Backing::Shared(_) | Backing::Local(_) | Backing::Tensor(_) => None,
         });
-        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
+        let exact = self.sync.order.exact_mut()?;
         let live: Vec<u32> =
             warps.iter().flat_map(|warp| warp.live().iter().map(|lane| warp.thread(lane))).collect();
         let known_to = |agent: u32, knows: &dyn Fn(u32) -> bool| {
@@ -210,7 +210,7 @@ impl Cta<'_> {
     /// Notes which accesses to its CTA's shared memory a thread that takes an item is not ordered after, until it meets
     /// the others.
     fn note_tails(&mut self, thread: u32, other: Option<u32>) -> Result<(), Stop> {
-        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
+        let exact = self.sync.order.exact_mut()?;
         let last = other.map(|other| (thread, other, exact.clocks.knows(thread as usize, other as usize)));
         if let Some(items) = &mut exact.items {
             items.last = last;

@@ -2,7 +2,6 @@
 
 use crate::base::assumption::Assumption;
 use crate::base::lane::LaneMask;
-use crate::concurrency::race::Detector;
 use crate::machine::cta::Cta;
 use crate::machine::group::stop::Stop;
 use crate::machine::group::warp::Warp;
@@ -20,11 +19,7 @@ impl Cta<'_> {
         pc: InstId,
         (count, takes): (u32, bool),
     ) -> Result<LaneMask, Stop> {
-        match &self.sync.order {
-            Detector::Epoch(_) => return Err(Stop::NeedVectorClocks),
-            Detector::VectorClock(_) if self.values.terms.survey.is_some() => return Err(Stop::Doubtful),
-            Detector::VectorClock(_) => {}
-        }
+        self.accesses().exact()?;
         if group != warp.live() {
             return Ok(LaneMask::NONE);
         }
@@ -70,7 +65,7 @@ impl Cta<'_> {
                 more
             }
         };
-        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
+        let exact = self.sync.order.exact_mut()?;
         let (clocks, first) = (&mut exact.clocks, warp.thread(group.first()) as usize);
         let stamp = clocks.now(first);
         let pool = &mut self.sync.pools.ctas[warp.rank as usize];
@@ -106,7 +101,7 @@ impl Cta<'_> {
 impl Synchronisation<'_> {
     /// Checks that the warps of a warpgroup execute the same instructions, and have synchronised since the last one.
     fn check_warpgroup(&self, warp: &Warp, pc: InstId) -> Result<(), Stop> {
-        let Detector::VectorClock(exact) = &self.order else { return Err(Stop::NeedVectorClocks) };
+        let exact = self.order.exact()?;
         let turn = self.pools.warps[warp.index].done.len();
         for other in self.context.warpgroup(warp.index).filter(|other| *other != warp.index) {
             let done = &self.pools.warps[other].done;

@@ -5,16 +5,15 @@
 use crate::base::index::number_of;
 use crate::base::lane::{Lane, LaneMask};
 use crate::concurrency::mbarrier_phases::{Asked, Question};
-use crate::concurrency::race::Detector;
 use crate::machine::cta::accesses::Accesses;
 use crate::machine::cta::{Cta, Guarded};
+use crate::machine::exec::arithmetic::select::Snapshot;
 use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::ValueTerms;
 use crate::machine::group::warp::Warp;
-use crate::program::{BarrierAction, BarrierTest, Control, Inst, InstId, PredSrc, SkippedWait, Written};
+use crate::program::{BarrierAction, BarrierTest, Control, Inst, InstId, PredSrc, SkippedWait};
 use crate::value::packed::{Answer, PackedValues};
-use crate::value::register::Register;
-use crate::value::{Origin, Predicate, Sym, Truth, Value};
+use crate::value::{Origin, Sym, Truth, Value};
 use crate::verdict::FaultKind;
 use std::rc::Rc;
 
@@ -50,9 +49,7 @@ impl Accesses<'_, '_> {
         let meant = match self.phase_named(warp, lane, pc, key, phase)? {
             Asked::Phase(phase) => phase.into(),
             Asked::Parity(parity) => {
-                let Detector::VectorClock(exact) = &self.sync.order else {
-                    return Err(Stop::NeedVectorClocks);
-                };
+                let exact = self.sync.order.exact()?;
                 barrier.meant(&exact.clocks, warp.thread(lane), parity)
             }
         };
@@ -113,11 +110,11 @@ impl Cta<'_> {
         let Some(skipped) = self.values.terms.wait_skipped(pc, waits_taken) else {
             return Err(self.values.terms.asked_once(answer, warp, lane, pc));
         };
-        let held = Held::of(warp, &skipped.written);
+        let held = Snapshot::new(warp, &skipped.written);
         self.compute(warp, LaneMask::of(lane), pc, &skipped.enters)?;
         let test = self.context.test_at(skipped.test)?;
         let meant = self.accesses().meant_by(warp, lane, skipped.test, test);
-        held.put_back(warp, LaneMask::of(lane), &skipped.written);
+        held.restore(warp, LaneMask::of(lane));
         let (barrier, phase) = meant?;
         if question.thread == warp.thread(lane)
             && (question.barrier, question.phase) == (barrier, phase)
@@ -197,55 +194,5 @@ impl ValueTerms<'_> {
         let help = "test again until the phase is complete, in a loop that does nothing else; a single test may only \
                     decide whether such a loop for the same phase is entered";
         self.context.fault_at(FaultKind::Nondeterministic, "Y9", message.into(), sites, Some(help.into()))
-    }
-}
-
-/// The contents of registers and predicates at one time.
-pub(crate) struct Held {
-    pub(crate) registers: Vec<Register>,
-    pub(crate) predicates: Vec<Predicate>,
-}
-
-impl Held {
-    pub(crate) fn of(warp: &Warp, written: &Written) -> Held {
-        Held {
-            registers: written.registers.iter().map(|d| warp.register(*d).clone()).collect(),
-            predicates: written.predicates.iter().map(|p| warp.predicates[p.index()].clone()).collect(),
-        }
-    }
-
-    pub(super) fn put_back(&self, warp: &mut Warp, mask: LaneMask, written: &Written) {
-        for (d, held) in written.registers.iter().zip(&self.registers) {
-            mask.iter().for_each(|lane| warp.register_mut(*d).set(lane, held.get(lane)));
-        }
-        for (p, held) in written.predicates.iter().zip(&self.predicates) {
-            mask.iter().for_each(|lane| warp.predicate_mut(*p).set(lane, held.get(lane)));
-        }
-    }
-
-    /// Makes undefined every register and predicate that has changed; returns whether one has.
-    pub(super) fn forget_differences(
-        &self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        written: &Written,
-        origin: Origin,
-    ) -> bool {
-        let mut any = false;
-        for lane in mask {
-            for (d, held) in written.registers.iter().zip(&self.registers) {
-                if warp.register(*d).get(lane) != held.get(lane) {
-                    any = true;
-                    warp.register_mut(*d).set(lane, Value::Undefined(origin));
-                }
-            }
-            for (p, held) in written.predicates.iter().zip(&self.predicates) {
-                if warp.predicates[p.index()].get(lane) != held.get(lane) {
-                    any = true;
-                    warp.predicate_mut(*p).set(lane, Truth::Undefined(origin));
-                }
-            }
-        }
-        any
     }
 }

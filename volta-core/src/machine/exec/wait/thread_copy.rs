@@ -89,7 +89,9 @@ impl Asynchronous<'_, '_> {
             }
             Async::Publish { of } => self.accesses.sync.publish(warp, mask, *of),
             Async::Tensor(operation) => self.tensor(warp, mask, pc, operation),
-            Async::Barrier { place, action } => self.barrier_in_memory(warp, mask, pc, *place, action),
+            Async::Barrier { place, action } => {
+                mask.iter().try_for_each(|lane| self.barrier_action(warp, lane, pc, *place, action))
+            }
         }
     }
 

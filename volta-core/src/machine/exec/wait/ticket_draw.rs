@@ -1,11 +1,10 @@
 //! Atomic operations that draw tickets (rule Y18): who draws when, what it learns, and what is computed from a ticket.
 
 use super::flag_loop::word;
+use super::lock::{learn_behind, told_by};
 use crate::base::index::number_of;
 use crate::base::lane::{Lane, LaneMask};
 use crate::concurrency::agent::Agent;
-use crate::concurrency::clock::Joined;
-use crate::concurrency::flag_changes::Told;
 use crate::concurrency::race::Detector;
 use crate::launch::objects::Backing;
 use crate::machine::cta::accesses::{Accesses, LaneAccess, WarpAccess};
@@ -24,28 +23,9 @@ use crate::verdict::FaultKind;
 use std::ops::RangeInclusive;
 
 impl Accesses<'_, '_> {
-    /// Lanes reach an operation that draws a ticket. Returns those that have drawn.
-    pub(super) fn draw_tickets(
-        &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        pc: InstId,
-    ) -> Result<LaneMask, Stop> {
-        match &self.sync.order {
-            Detector::Epoch(_) => return Err(Stop::NeedVectorClocks),
-            Detector::VectorClock(_) if self.values.terms.survey.is_some() => return Err(Stop::Doubtful),
-            Detector::VectorClock(_) => {}
-        }
-        let mut drawn = LaneMask::NONE;
-        for lane in mask {
-            if self.draw(warp, lane, pc)? {
-                drawn.insert(lane);
-            }
-        }
-        Ok(drawn)
-    }
-
-    fn draw(&mut self, warp: &mut Warp, lane: Lane, pc: InstId) -> Result<bool, Stop> {
+    /// A lane reaches an operation that draws a ticket. Returns whether it has drawn.
+    pub(super) fn draw(&mut self, warp: &mut Warp, lane: Lane, pc: InstId) -> Result<bool, Stop> {
+        self.exact()?;
         let program = self.context.launch.program;
         let Op::Atomic { update, scope, space, address, alignment, releases, acquires, d, a, .. } =
             &program.insts[pc.index()].op
@@ -88,13 +68,12 @@ impl Accesses<'_, '_> {
             Learns::Nothing => false,
             Learns::AsExecuted => true,
         };
-        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
+        let exact = self.sync.order.exact_mut()?;
         let (clocks, number) = (&mut exact.clocks, thread as usize);
         // Accesses with its stamp are this operation alone.
         clocks.release(number);
         let now = clocks.snapshot(number);
-        let told = |is_near| if *releases { Some(now.clone()) } else { clocks.fenced(number, is_near) };
-        let told = Told { all: told(false), near: told(true) };
+        let told = told_by(clocks, &now, *releases);
         let stamp = now.stamp;
         let Some(counter) = self.sync.tickets.counters.get(&key) else {
             return Err(Stop::Defect("a ticket without a counter"));
@@ -106,43 +85,21 @@ impl Accesses<'_, '_> {
         let Some(next) = next else { return Err(Stop::Defect("a counter that does not count")) };
         let held = self.peek(warp, lane, &at, key.1);
         if word(held, pc) != Some(found) {
-            return Err(self.context.unclear_draw(
-                warp,
-                lane,
-                &at,
-                "it is changed in between by something else",
-            ));
+            let why = "it is changed in between by something else";
+            return Err(self.context.unclear_draw(warp, lane, &at, why));
         }
         let ticket = self.sync.tickets.note((key, pc), (now, told), is_last && learns);
         self.store_value(warp, lane, &at, at.offsets[lane], bytes, Value::Bits(next.into()))?;
-        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
+        let exact = self.sync.order.exact_mut()?;
         exact.note_draw((thread, stamp), (number_of(agent_of_counter), number_of(turn + 1)));
         let clocks = &mut exact.clocks;
         clocks.release(number);
         if learns {
-            let (mut far, mut near, mut fences) = (Joined::default(), Joined::default(), Joined::default());
+            let draws = &self.sync.tickets.draws;
+            let before = before.into_iter().map(|other| (&draws[other].now, &draws[other].told, true));
             let of_cta = 32 * self.context.launch.warps();
-            for other in before {
-                let other = &self.sync.tickets.draws[other];
-                far.add_past(&other.now);
-                let is_near = other.now.thread / of_cta == number / of_cta;
-                let told = if is_near { &other.told.near } else { &other.told.all };
-                told.iter().for_each(|told| far.add(told));
-                fences.add_fences(&other.now);
-                if is_near {
-                    told.iter().for_each(|told| near.add(told));
-                }
-            }
-            clocks.learn_past(number, &far);
-            if *acquires {
-                clocks.learn(number, &mut far);
-            } else {
-                clocks.keep(number, &far, false);
-                clocks.keep(number, &near, true);
-            }
-            fences.set(agent_of_counter, number_of(turn + 1));
-            clocks.learn(number, &mut fences);
-            clocks.release(number);
+            let changes = Some((agent_of_counter, number_of(turn + 1)));
+            learn_behind(clocks, (number, of_cta), *acquires, before, changes);
         }
         if let Some(d) = d {
             let value = self.values.terms.packed.of_ticket(Ticket { draw: ticket, pc, numbers });
@@ -202,7 +159,7 @@ impl Accesses<'_, '_> {
         if self.sync.tickets.updated.contains(&key) || self.sync.tickets.locks.contains_key(&key) {
             return Err(self.context.unclear_draw(warp, lane, at, OTHER));
         }
-        let Detector::VectorClock(exact) = &mut self.sync.order else { return Err(Stop::NeedVectorClocks) };
+        let exact = self.sync.order.exact_mut()?;
         let clocks = &exact.clocks;
         let is_past = |other: usize, stamp: u32| clocks.is_past(thread, other, stamp);
         if self.sync.tickets.asked.iter().any(|(other, stamp)| is_past(*other as usize, *stamp)) {
@@ -215,9 +172,7 @@ impl Accesses<'_, '_> {
                 let why = "what it counts from is not a known number";
                 return Err(self.unknown_start(warp, lane, at, (held, why)));
             };
-            let Detector::VectorClock(exact) = &mut self.sync.order else {
-                return Err(Stop::NeedVectorClocks);
-            };
+            let exact = self.sync.order.exact_mut()?;
             let agent = exact.clocks.new_agent();
             let counter = Counter::new(update, by as u32, base, agent)
                 .ok_or(Stop::Defect("a counter that does not count"))?;
@@ -363,7 +318,7 @@ impl Synchronisation<'_> {
         if self.tickets.ordered.is_empty() {
             return Ok(());
         }
-        let Detector::VectorClock(exact) = &self.order else { return Err(Stop::NeedVectorClocks) };
+        let exact = self.order.exact()?;
         let thread = warp.thread(lane) as usize;
         for cell in cells_of(offset, bytes) {
             let before = self.tickets.ordered.get(&(at.number, cell)).into_iter().flatten();
@@ -414,37 +369,21 @@ impl PackedValues {
     pub(crate) fn on_ticket(&mut self, op: &Integer<Value>) -> Option<Value> {
         let mut found: Option<&Ticket> = None;
         for word in op.operands() {
-            match word {
-                Value::Bits(_) => {}
-                Value::Sym(sym) => {
-                    let SymKind::Ticket(index) = sym.kind() else { return None };
-                    let ticket = self.ticket(index);
-                    if found.is_some_and(|other| other.draw != ticket.draw) {
-                        return None;
-                    }
-                    found = Some(ticket);
-                }
-                Value::Undefined(_) => return None,
+            if matches!(word, Value::Bits(_)) {
+                continue;
             }
+            let ticket = self.as_ticket(*word)?;
+            if found.is_some_and(|other| other.draw != ticket.draw) {
+                return None;
+            }
+            found = Some(ticket);
         }
         let Ticket { draw, pc, numbers } = found?.clone();
         let mut results = Vec::with_capacity(numbers.len());
         for turn in 0..numbers.len() {
             let words = op.operands().iter().map(|word| match word {
                 Value::Bits(bits) => Some(*bits),
-                Value::Sym(sym) => match sym.kind() {
-                    SymKind::Ticket(index) => self.ticket(index).numbers.get(turn).copied(),
-                    SymKind::Real(..)
-                    | SymKind::Half64(..)
-                    | SymKind::Int(..)
-                    | SymKind::Pair(..)
-                    | SymKind::Packed(_)
-                    | SymKind::Choice(_)
-                    | SymKind::Partly(_)
-                    | SymKind::Answer(_)
-                    | SymKind::Fragment { .. } => None,
-                },
-                Value::Undefined(_) => None,
+                Value::Sym(_) | Value::Undefined(_) => self.as_ticket(*word)?.numbers.get(turn).copied(),
             });
             let words = words.collect::<Option<smallvec::SmallVec<[u64; 4]>>>()?;
             results.push(op.on(&words).concrete()?);

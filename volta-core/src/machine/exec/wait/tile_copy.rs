@@ -63,24 +63,6 @@ impl Context<'_> {
         (&tile.map.name, self.launch.tensors[tile.map.tensor as usize].element)
     }
 
-    /// Checks that no two elements of a stored box have the same address: which of them would remain is not specified.
-    fn each_goes_elsewhere(
-        &self,
-        warp: &Warp,
-        lane: Lane,
-        pc: InstId,
-        map: &Map,
-        elements: &[Option<u64>],
-    ) -> Result<(), Stop> {
-        let mut places: Vec<u64> = elements.iter().copied().flatten().collect();
-        places.sort_unstable();
-        if places.windows(2).all(|two| two[0] + map.element <= two[1]) {
-            return Ok(());
-        }
-        let message = format!("a box of `{}` that has several elements at one place is written", map.name);
-        Err(self.fault(FaultKind::Nondeterministic, "Y11", message, warp, lane, pc))
-    }
-
     fn box_address(&self, warp: &Warp, lane: Lane, pc: InstId, address: u64) -> Result<u64, Stop> {
         if !address.is_multiple_of(BOX_ALIGN) {
             let message = format!("a box in shared memory must begin at a multiple of {BOX_ALIGN} bytes");
@@ -112,7 +94,14 @@ impl<'l> Asynchronous<'_, 'l> {
         if updates {
             self.context.holds_atomics(warp, lane, &far)?;
         } else if !loads {
-            self.context.each_goes_elsewhere(warp, lane, pc, map, &elements)?;
+            let mut places: Vec<u64> = elements.iter().copied().flatten().collect();
+            places.sort_unstable();
+            // Which of several elements at one place would remain is not specified.
+            if places.windows(2).any(|two| two[0] + map.element > two[1]) {
+                let name = &map.name;
+                let message = format!("a box of `{name}` that has several elements at one place is written");
+                return Err(self.context.fault(FaultKind::Nondeterministic, "Y11", message, warp, lane, pc));
+            }
         }
         for (number, places) in elements.chunks((PIECE / map.element) as usize).enumerate() {
             let address = swizzled(map.swizzle, start + PIECE * number as u64);
@@ -129,8 +118,11 @@ impl<'l> Asynchronous<'_, 'l> {
             let here = near.offsets[lane];
             if let (Some(there), false) = (whole_cells(places, map.element), updates) {
                 let (one, other) = ((&near, here), (&far, there));
-                let (from, to) = if loads { (other, one) } else { (one, other) };
-                self.copy_piece(warp, lane, from, to)?;
+                let ((from, first), (to, target)) = if loads { (other, one) } else { (one, other) };
+                for cell in 0..PIECE / 4 {
+                    let content = self.accesses.read_cell(warp, lane, from, first / 4 + cell, 0xf)?;
+                    self.accesses.write_cell(warp, lane, to, target / 4 + cell, 0xf, content)?;
+                }
                 continue;
             }
             for (number, place) in places.iter().enumerate() {
@@ -152,21 +144,6 @@ impl<'l> Asynchronous<'_, 'l> {
         self.accesses.work.looked_at += elements.len() as u64 / 8;
         self.check_budgets()?;
         Ok(map.bytes() as u32)
-    }
-
-    /// Copies 16 bytes between offsets that are multiples of 4.
-    fn copy_piece(
-        &mut self,
-        warp: &mut Warp,
-        lane: Lane,
-        (from, first): (&WarpAccess<'_>, u64),
-        (to, target): (&WarpAccess<'_>, u64),
-    ) -> Result<(), Stop> {
-        for cell in 0..PIECE / 4 {
-            let content = self.accesses.read_cell(warp, lane, from, first / 4 + cell, 0xf)?;
-            self.accesses.write_cell(warp, lane, to, target / 4 + cell, 0xf, content)?;
-        }
-        Ok(())
     }
 
     /// Access to the whole tensor of a box.
