@@ -9,7 +9,9 @@ use crate::base::budget::{Held, Limit};
 use crate::base::index::InstId;
 use crate::base::span::{LineTable, Span};
 use crate::case::{Binding, Case, Contents, KernelLaunch, Param, ParamKind, Role, Side, Step, Which};
+use crate::decide::InputInfo;
 use crate::given::Mentions;
+use crate::infeasible::BySearch;
 use crate::launch::infeasible::Infeasible;
 use crate::launch::{self, Before, Job, Outputs};
 use crate::library;
@@ -97,7 +99,7 @@ pub(crate) fn run(
     loaded: Loaded,
     side: &Side,
     case: &Case,
-    (by_classes, infeasible): (bool, &dyn Infeasible),
+    (by_classes, inputs): (bool, &[InputInfo]),
 ) -> Ran {
     let Loaded { programs, seconds } = loaded;
     let started = Instant::now();
@@ -108,13 +110,14 @@ pub(crate) fn run(
         options.budgets[Limit::MemoryBytes] /= 2;
     }
     let outputs = if case.reference.is_some() { Outputs::Compared } else { Outputs::Written };
+    let infeasible = BySearch { inputs };
     let mut run = SideRun {
         which,
         params: &case.params,
         options: &options,
         outputs,
         // One CTA that stands for others is about their elements of inputs as well.
-        infeasible: (!by_classes).then_some(infeasible),
+        infeasible: (!by_classes).then_some(&infeasible),
         left: None,
         overlaps: Overlaps::default(),
     };

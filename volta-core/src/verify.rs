@@ -1,7 +1,6 @@
 //! From a case to a report: runs both kernels, then compares their outputs element by element.
 
 use crate::base::index::InstId;
-use crate::infeasible::BySearch;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
@@ -218,8 +217,7 @@ impl<'c> Verification<'c> {
             return None;
         }
         let by_classes = self.by_classes;
-        let infeasible = BySearch { inputs: &self.inputs };
-        let run = |which, loaded, side| steps::run(which, loaded, side, case, (by_classes, &infeasible));
+        let run = |which, loaded, side| steps::run(which, loaded, side, case, (by_classes, &self.inputs));
         let opt = || opt.map(|loaded| run(Which::Opt, loaded, &case.opt));
         let (reference, opt) = match case.reference.as_ref().zip(reference) {
             Some((side, loaded)) => {

@@ -13,8 +13,8 @@ const MOST_STEPS: u64 = 1 << 20;
 
 /// Whether no input fulfils a condition on integers and reals, as far as a short search shows.
 pub fn never_holds(store: &Store, condition: TermId, inputs: &[InputInfo]) -> bool {
-    // What names stand for may be less than what their inputs may be.
-    if store.has_names() {
+    // What names stand for may be less than what their inputs may be, and of numbers that are none no order is known.
+    if store.has_names() || store.is_ieee() {
         return false;
     }
     let analysis = Analysis::new(store, &[condition]);

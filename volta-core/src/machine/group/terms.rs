@@ -489,18 +489,6 @@ impl ValueTerms<'_> {
         self.infeasible.are_infeasible(self.context.launch.infeasible, &mut self.store, literals)
     }
 
-    /// Whether no input fulfils both of two guards, which are known to exclude one another from here on.
-    #[cold]
-    pub(crate) fn finds_apart(&mut self, one: Guard, other: Guard) -> bool {
-        let mut literals = self.guards.all_literals(one);
-        literals.extend(self.guards.all_literals(other));
-        let apart = self.are_infeasible(&literals);
-        if apart {
-            self.guards.know_apart(one, other);
-        }
-        apart
-    }
-
     /// A fault that happens under a guard and where some literals hold, of which its message tells.
     #[cold]
     pub(crate) fn possibly_besides(&self, fault: Fault, guard: Guard, besides: &[Literal]) -> Stop {

@@ -2,12 +2,12 @@
 //! address is that one. `c ? a[i] : b[j]`, where compilers select the pointer and load once, and elements at an index
 //! with a known range.
 
+use super::at_address::{Access, What};
 use super::index_words::{ReachedIndex, describe_index};
 use super::lookup::{Lookup, Sought};
 use crate::base::lane::{Lane, LaneMask};
 use crate::launch::objects::{locate, owned, pretty_name};
 use crate::machine::cta::Cta;
-use crate::machine::cta::accesses::Copied;
 use crate::machine::group::context::Context;
 use crate::machine::group::guard_bounds::modulus;
 use crate::machine::group::stop::Stop;
@@ -243,7 +243,7 @@ impl Cta<'_> {
                     (Some(then), Some(otherwise)) => {
                         self.values.select_loaded(warp, lane, *condition, (then, otherwise), access.pc)
                     }
-                    (only, None) | (None, only) => Ok(only.unwrap_or_default()),
+                    (only, None) | (None, only) => Ok(only.unwrap_or_else(|| access.nothing())),
                 }
             }
             Places::Index(index, addresses) => {
@@ -272,7 +272,7 @@ impl Cta<'_> {
                         }
                     });
                 }
-                Ok(loaded.unwrap_or_default())
+                Ok(loaded.unwrap_or_else(|| access.nothing()))
             }
         }
     }
@@ -774,21 +774,4 @@ impl UnderGuards<'_> {
         *self.ranges = supposing;
         found
     }
-}
-
-/// What is executed at each of some addresses.
-#[derive(Clone, Copy)]
-pub(super) struct Access<'i> {
-    pub(super) pc: InstId,
-    pub(super) what: What<'i>,
-}
-
-#[derive(Clone, Copy)]
-pub(super) enum What<'i> {
-    /// An instruction, by its base register, and the registers that it loads into.
-    Inst { inst: &'i Inst, base: RegId, targets: &'i [Option<RegId>] },
-    /// What a copy takes; the numbers are those of bytes.
-    Size(&'i Copied),
-    /// What a copy of so many bytes takes.
-    Source(&'i Copied, u32),
 }

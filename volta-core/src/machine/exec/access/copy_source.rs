@@ -1,7 +1,8 @@
 //! What an asynchronous copy takes from memory, as a load by cases where an input chooses from where, or how much (rule
 //! S1). It is read by the copy and not by its thread: what races with it does so until the copy is over (rule Y6).
 
-use super::by_cases::{Access, Accessed, Places, What};
+use super::at_address::{Access, What};
+use super::by_cases::{Accessed, Places};
 use super::lookup::Sought;
 use crate::base::lane::{Lane, LaneMask};
 use crate::concurrency::agent::Agent;

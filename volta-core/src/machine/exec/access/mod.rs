@@ -6,6 +6,7 @@
 
 pub(crate) mod access_fault;
 pub(crate) mod affine_memory;
+mod at_address;
 pub(crate) mod atomic;
 pub(crate) mod by_cases;
 pub(crate) mod conditional;

@@ -5,6 +5,7 @@ use crate::concurrency::race::Detector;
 use crate::machine::cta::accesses::{Accesses, WarpAccess};
 use crate::machine::group::stop::Stop;
 use crate::machine::group::warp::Warp;
+use crate::value::guard::Guard;
 use crate::value::packed::Cell;
 use crate::verdict::FaultKind;
 
@@ -46,9 +47,16 @@ impl Accesses<'_, '_> {
                 }
                 break;
             };
-            if !self.values.terms.finds_apart(conflict.earlier.guard, conflict.later.guard) {
+            let terms = &mut self.values.terms;
+            let [one, other] = [conflict.earlier.guard, conflict.later.guard];
+            let mut literals = terms.guards.all_literals(one);
+            literals.extend(terms.guards.all_literals(other));
+            // Of guards that always hold, none excludes another one.
+            let may_exclude = one != Guard::ALWAYS && other != Guard::ALWAYS;
+            if !may_exclude || !terms.are_infeasible(&literals) {
                 return Err(self.race_at(warp, lane, at, cell, conflict, content));
             }
+            terms.guards.know_apart(one, other);
         }
         if let Some(content) = content.filter(|_| self.context.launch.has_flags) {
             self.note_change(warp, lane, at, cell, touched, content);
