@@ -116,7 +116,7 @@ pub(crate) fn run(
         params: &case.params,
         options: &options,
         outputs,
-        // One CTA that stands for others is about their elements of inputs as well.
+        // What holds of the inputs that one CTA reads need not hold of those of the CTAs that it stands for.
         infeasible: (!by_classes).then_some(&infeasible),
         left: None,
         overlaps: Overlaps::default(),

@@ -93,7 +93,7 @@ struct Circuits<'p, 's> {
     opaque: FxHashMap<PolynomialId, Word>,
     /// Terms that are chains, or are not.
     chains: FxHashMap<TermRef, Option<Rc<Chain>>>,
-    /// How many gates may still be read to simplify the steps of chains.
+    /// How many gates may still be read to simplify the steps of chains and the arms of choices.
     simplified: usize,
     /// What holds of unknown bits.
     facts: Vec<Bit>,

@@ -78,7 +78,7 @@ impl Circuit {
         before
     }
 
-    /// The values of a bit whose gate's have been computed.
+    /// The values of a bit, once those of its gate have been computed.
     pub(super) fn points(&self, bit: Bit) -> Points {
         of(&self.simulation.points, bit)
     }

@@ -9,7 +9,7 @@ use crate::term::Range;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// At most so many gates are read to simplify the steps of chains.
+/// At most so many gates are read to simplify the steps of chains and the arms of choices.
 pub(super) const MAX_SIMPLIFIED: usize = 1 << 21;
 
 /// A step of a chain.
