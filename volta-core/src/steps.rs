@@ -116,8 +116,7 @@ pub(crate) fn run(
         params: &case.params,
         options: &options,
         outputs,
-        // What holds of the inputs that one CTA reads need not hold of those of the CTAs that it stands for.
-        infeasible: (!by_classes).then_some(&infeasible),
+        infeasible: Some(&infeasible),
         left: None,
         overlaps: Overlaps::default(),
     };

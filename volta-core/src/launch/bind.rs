@@ -165,7 +165,8 @@ impl<'a> Launch<'a> {
             integers: integers(params),
             not_negative: params.iter().map(is_not_negative).collect(),
             distinct: distinct_inputs(params),
-            infeasible: job.infeasible,
+            // What holds of the inputs that one CTA reads need not hold of those of the CTAs that it stands for.
+            infeasible: job.infeasible.filter(|_| !options.by_classes),
             assumptions: assumptions(program, &builder.given, kernel),
             functions: recognition
                 .functions
@@ -422,7 +423,7 @@ pub struct Job<'a> {
     pub options: &'a Options,
     /// The use of its outputs.
     pub outputs: Outputs,
-    /// Decides whether inputs fulfil the conditions of faults, where each CTA runs for itself.
+    /// Decides whether inputs fulfil the conditions of faults; it is asked where each CTA runs for itself.
     pub infeasible: Option<&'a dyn Infeasible>,
 }
 
