@@ -2,11 +2,12 @@
 //! their order. A search for values of these bits at which two terms differ ends with none, which is a proof, or with
 //! values, near which a witness may lie.
 //!
-//! Reals that are only chosen and compared are numbers of their places in the order of all: for any values of them there
-//! are such numbers. Reals are known by their normal forms, so that equal forms are equal, and different ones may be. What
+//! Reals that are only chosen and compared are numbers of their places in the order of all with which they are: for any
+//! values of them there are such numbers. Reals are known by their normal forms, so that equal forms are equal, and different ones may be. What
 //! else is known of them is left out, and so a search that ends with values decides nothing.
 
 mod joined;
+mod orders;
 
 use super::Stop;
 use super::cases::Hint;
@@ -22,6 +23,7 @@ use crate::number::interval::{Function as RealFunction, Towards};
 use crate::number::signs::Signs;
 use crate::term::{FunctionInfo, InputId, Kind, Piecewise, Predicate, Product, Sum, TermOp, View};
 use joined::MAX_SIMPLIFIED;
+use orders::Orders;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -33,10 +35,13 @@ const MAX_TERMS: usize = 1 << 16;
 const MAX_ABOVE: u32 = 128;
 
 /// At most so many reals are read.
-const MAX_REALS: usize = 255;
+const MAX_REALS: usize = 1 << 13;
 
-/// The width of the first numbers of places.
+/// The width of numbers of places, as long as it is not known how many reals are in one order.
 const FIRST_WIDTH: usize = 8;
+
+/// So often, terms are read with numbers of places of other widths.
+const MAX_READ: usize = 4;
 
 /// Denominators are at most this.
 const MAX_DENOMINATOR: i128 = 1 << 40;
@@ -62,14 +67,25 @@ enum Meaning {
     Truth(Bit),
     /// The quotient of an integer and a positive number.
     Number(Word, i128),
-    /// The place of a real in the order of all.
-    Place(Word),
+    /// The place of a real in an order.
+    Place(Place),
+}
+
+/// The place of a real in an order.
+#[derive(Clone, Debug)]
+struct Place {
+    word: Word,
+    /// A real in this order.
+    order: PolynomialId,
 }
 
 /// A real that is known by its normal form.
 #[derive(Clone, Debug)]
 struct Leaf {
     place: Word,
+    width: usize,
+    /// The real that stands for those in one order with it.
+    order: PolynomialId,
     /// The element of an input that it is.
     element: Option<(InputId, u64)>,
     number: Option<Rational>,
@@ -97,8 +113,10 @@ struct Circuits<'p, 's> {
     simplified: usize,
     /// What holds of unknown bits.
     facts: Vec<Bit>,
-    /// The width of numbers of places.
-    width: usize,
+    /// Which reals are in one order.
+    orders: Orders,
+    /// The widths of numbers of places, as far as they are known.
+    widths: FxHashMap<PolynomialId, usize>,
     /// Why the terms could not be read, if that ends the search.
     stopped: Option<Stop>,
 }
@@ -153,18 +171,22 @@ impl<'s> Prover<'s> {
         &mut self,
         read: impl Fn(&mut Circuits<'_, 's>) -> Option<Bit>,
     ) -> Result<Option<CircuitSearch>, Stop> {
-        let mut width = FIRST_WIDTH;
-        loop {
-            let mut circuits = Circuits::new(self, width);
+        let mut widths = FxHashMap::default();
+        for is_again in (0..MAX_READ).map(|read| read > 0) {
+            let mut circuits = Circuits::new(self, widths);
             let wanted = read(&mut circuits);
             if let Some(stop @ Stop::Exhausted(_)) = circuits.stopped {
                 return Err(stop);
             }
             let Some(wanted) = wanted else { return Ok(None) };
-            // As many places as there are reals; without any, the width does not matter.
-            let needed = usize::BITS as usize - circuits.leaves.len().leading_zeros() as usize;
-            if needed > 0 && needed != width && wanted != Bit::NO {
-                width = needed;
+            // As many places as there are reals in one order.
+            let needed = circuits.widths_needed();
+            let fit = circuits.leaves.iter().all(|(id, leaf)| {
+                let needed = needed.get(id).copied().unwrap_or(usize::MAX);
+                leaf.width == needed || is_again && leaf.width > needed
+            });
+            if !fit && wanted != Bit::NO {
+                widths = needed;
                 continue;
             }
             circuits.order_numbers();
@@ -173,6 +195,7 @@ impl<'s> Prover<'s> {
             let solving = Solving::new(circuit, &facts, wanted);
             return Ok(Some(CircuitSearch { solving, integers, leaves: leaves.into_values().collect() }));
         }
+        Ok(None)
     }
 
     /// Goes on with a search for a number of steps.
@@ -195,16 +218,16 @@ impl CircuitSearch {
     fn hint(&self, values: &Values) -> Hint {
         let integers =
             self.integers.iter().map(|(at, word)| (*at, Rational::from_i128(values.of_word(word))));
-        let mut numbers: BTreeMap<i128, Rational> = BTreeMap::new();
+        let mut numbers: FxHashMap<PolynomialId, BTreeMap<i128, Rational>> = FxHashMap::default();
         for leaf in &self.leaves {
+            let own = numbers.entry(leaf.order).or_default();
             if let Some(number) = &leaf.number {
-                numbers.insert(values.of_word(&leaf.place), number.clone());
+                own.insert(values.of_word(&leaf.place), number.clone());
             }
         }
-        let reals = self
-            .leaves
-            .iter()
-            .filter_map(|leaf| Some((leaf.element?, real_at(&numbers, values.of_word(&leaf.place)))));
+        let reals = self.leaves.iter().filter_map(|leaf| {
+            Some((leaf.element?, real_at(numbers.get(&leaf.order)?, values.of_word(&leaf.place))))
+        });
         let mut hint: Hint = integers.chain(reals).collect();
         hint.sort_by_key(|(at, _)| *at);
         hint
@@ -212,7 +235,7 @@ impl CircuitSearch {
 }
 
 impl<'p, 's> Circuits<'p, 's> {
-    fn new(prover: &'p mut Prover<'s>, width: usize) -> Circuits<'p, 's> {
+    fn new(prover: &'p mut Prover<'s>, widths: FxHashMap<PolynomialId, usize>) -> Circuits<'p, 's> {
         Circuits {
             prover,
             circuit: Circuit::default(),
@@ -223,7 +246,8 @@ impl<'p, 's> Circuits<'p, 's> {
             chains: FxHashMap::default(),
             simplified: MAX_SIMPLIFIED,
             facts: Vec::new(),
-            width,
+            orders: Orders::default(),
+            widths,
             stopped: None,
         }
     }
@@ -341,10 +365,10 @@ impl<'p, 's> Circuits<'p, 's> {
     }
 
     /// The place of a real by its normal form.
-    fn place_of_form(&mut self, term: TermRef) -> Option<Word> {
+    fn place_of_form(&mut self, term: TermRef) -> Option<Place> {
         let (id, number) = self.form(term)?;
         if let Some(known) = self.leaves.get(&id) {
-            return Some(known.place.clone());
+            return Some(Place { word: known.place.clone(), order: id });
         }
         if self.leaves.len() >= MAX_REALS {
             return None;
@@ -353,56 +377,77 @@ impl<'p, 's> Circuits<'p, 's> {
             View::Input { input, element } => Some((input, element)),
             View::Constant(_) | View::Apply(..) => None,
         };
-        let (place, inside) = self.circuit.unknown_between(0, (1 << self.width) - 1);
-        self.facts.push(inside);
         let is_number = number.is_some();
-        self.leaves.insert(id, Leaf { place: place.clone(), element, number });
+        let place = self.new_leaf(id, element, number);
         if !is_number {
-            self.signed(term, &place);
+            self.signed(term, &place)?;
         }
         Some(place)
     }
 
+    /// A real that is met for the first time.
+    fn new_leaf(
+        &mut self,
+        id: PolynomialId,
+        element: Option<(InputId, u64)>,
+        number: Option<Rational>,
+    ) -> Place {
+        let width = self.widths.get(&id).copied().unwrap_or(FIRST_WIDTH);
+        let (place, inside) = self.circuit.unknown_between(0, (1 << width) - 1);
+        self.facts.push(inside);
+        self.leaves.insert(id, Leaf { place: place.clone(), width, order: id, element, number });
+        Place { word: place, order: id }
+    }
+
+    /// The widths of numbers of places that are needed, by what is in one order.
+    fn widths_needed(&self) -> FxHashMap<PolynomialId, usize> {
+        self.leaves.keys().map(|id| (*id, self.orders.width(*id))).collect()
+    }
+
     /// Adds what is known of the sign of a real.
-    fn signed(&mut self, term: TermRef, place: &Word) {
-        let Ok(signs) = self.prover.term_signs(term) else { return };
+    fn signed(&mut self, term: TermRef, place: &Place) -> Option<()> {
+        let Ok(signs) = self.prover.term_signs(term) else { return Some(()) };
         let never_negative = !signs.contains(Signs::NEGATIVE);
         let never_positive = !signs.contains(Signs::POSITIVE);
         if !never_negative && !never_positive {
-            return;
+            return Some(());
         }
         let zero = self.place_of_zero();
-        for (holds, pair) in [(never_negative, [place, &zero]), (never_positive, [&zero, place])] {
+        self.orders.unite(place.order, zero.order)?;
+        let (place, zero) = (&place.word, &zero.word);
+        for (holds, pair) in [(never_negative, [place, zero]), (never_positive, [zero, place])] {
             if holds {
                 let less = self.circuit.less(pair[0], pair[1]);
                 self.facts.push(!less);
             }
         }
         if !signs.contains(Signs::ZERO) {
-            let equal = self.circuit.equal(place, &zero);
+            let equal = self.circuit.equal(place, zero);
             self.facts.push(!equal);
         }
+        Some(())
     }
 
-    fn place_of_zero(&mut self) -> Word {
-        if let Some(known) = self.leaves.get(&PolynomialId::ZERO) {
-            return known.place.clone();
+    fn place_of_zero(&mut self) -> Place {
+        match self.leaves.get(&PolynomialId::ZERO) {
+            Some(known) => Place { word: known.place.clone(), order: PolynomialId::ZERO },
+            None => self.new_leaf(PolynomialId::ZERO, None, Some(Rational::ZERO)),
         }
-        let (place, inside) = self.circuit.unknown_between(0, (1 << self.width) - 1);
-        self.facts.push(inside);
-        let zero = Leaf { place: place.clone(), element: None, number: Some(Rational::ZERO) };
-        self.leaves.insert(PolynomialId::ZERO, zero);
-        place
     }
 
-    /// Numbers are in their order.
+    /// Says which reals are in one order, and that numbers are in theirs.
     fn order_numbers(&mut self) {
-        let numbers =
-            self.leaves.values().filter_map(|leaf| Some((leaf.number.clone()?, leaf.place.clone())));
-        let numbers: BTreeMap<Rational, Word> = numbers.collect();
-        for (one, next) in numbers.values().zip(numbers.values().skip(1)) {
-            let less = self.circuit.less(one, next);
-            self.facts.push(less);
+        for (id, leaf) in &mut self.leaves {
+            leaf.order = self.orders.of(*id);
+        }
+        let numbers = self.leaves.values().filter_map(|leaf| Some((leaf.number.as_ref()?, leaf)));
+        let numbers: BTreeMap<&Rational, &Leaf> = numbers.collect();
+        let mut below: FxHashMap<PolynomialId, &Word> = FxHashMap::default();
+        for leaf in numbers.into_values() {
+            if let Some(below) = below.insert(leaf.order, &leaf.place) {
+                let less = self.circuit.less(below, &leaf.place);
+                self.facts.push(less);
+            }
         }
     }
 
@@ -482,7 +527,7 @@ impl<'p, 's> Circuits<'p, 's> {
     }
 
     /// The place of a term that is one, or a number.
-    fn place(&mut self, (term, meaning): &(TermRef, Meaning)) -> Option<Word> {
+    fn place(&mut self, (term, meaning): &(TermRef, Meaning)) -> Option<Place> {
         match meaning {
             Meaning::Place(place) => Some(place.clone()),
             Meaning::Number(..) => self.place_of_form(*term),
@@ -497,7 +542,11 @@ impl<'p, 's> Circuits<'p, 's> {
                 let (a, b, _) = self.alike(&a, &b)?;
                 [a, b]
             }
-            [_, _] => [self.place(&pair[0])?, self.place(&pair[1])?],
+            [_, _] => {
+                let (one, other) = (self.place(&pair[0])?, self.place(&pair[1])?);
+                self.orders.unite(one.order, other.order)?;
+                [one.word, other.word]
+            }
         };
         Some(match wanted {
             [true, false, false] => self.circuit.less(&words[0], &words[1]),
@@ -519,7 +568,9 @@ impl<'p, 's> Circuits<'p, 's> {
             return Some(Meaning::Number(self.circuit.chosen(condition, &then, &otherwise), by));
         }
         let (then, otherwise) = (self.place(&arms[0])?, self.place(&arms[1])?);
-        Some(Meaning::Place(self.circuit.chosen(condition, &then, &otherwise)))
+        self.orders.unite(then.order, otherwise.order)?;
+        let word = self.circuit.chosen(condition, &then.word, &otherwise.word);
+        Some(Meaning::Place(Place { word, order: then.order }))
     }
 
     /// Two numbers with one denominator.

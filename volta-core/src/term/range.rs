@@ -122,6 +122,15 @@ impl Range {
         Range { low: self.low.max(low), high, ..self }.tight()
     }
 
+    /// The range of a value that has both.
+    fn both(self, other: Range) -> Range {
+        let bounded = self.narrowed((other.low, other.high));
+        if !(bounded.is_natural() && other.is_natural()) {
+            return bounded;
+        }
+        Range { ones: bounded.ones & other.ones, sure: bounded.sure | other.sure, ..bounded }.tight()
+    }
+
     fn bounds(&self, f: impl Fn(i128) -> Option<i128>) -> (Option<i128>, Option<i128>) {
         (self.low.and_then(&f), self.high.and_then(&f))
     }
@@ -259,7 +268,7 @@ impl Range {
             Kind::Piecewise(Piecewise::Select) => match at(0) {
                 condition if condition.within(1, 1) => at(1),
                 condition if condition.within(0, 0) => at(2),
-                _ => of_choice(store, operands, known),
+                _ => of_choice(store, operands, known, MAX_BOUNDED),
             },
             Kind::Piecewise(Piecewise::Mod) => match finite(store, operands[1]).and_then(|by| by.to_u64()) {
                 Some(modulus) if modulus > 0 => at(0).modulo(modulus.into()),
@@ -592,15 +601,12 @@ impl Ranges {
 
 /// The range of a choice: of each value where it is chosen. A condition that compares an integer with a number bounds
 /// the integer there, and with it what is computed from it.
-fn of_choice(store: &Store, operands: &[TermId], known: &dyn Fn(TermId) -> Range) -> Range {
+fn of_choice(store: &Store, operands: &[TermId], known: &dyn Fn(TermId) -> Range, depth: usize) -> Range {
     let chosen = [(operands[1], true), (operands[2], false)].map(|(value, holds)| {
         let whole = known(value);
         match compared(store, operands[0], holds, known) {
             Some((_, of)) if of.low.zip(of.high).is_some_and(|(low, high)| low > high) => None,
-            Some((term, of)) => {
-                let within = where_bounded(store, value, (term, of), known, MAX_BOUNDED);
-                Some(whole.narrowed((within.low, within.high)))
-            }
+            Some(bounded) => Some(whole.both(where_bounded(store, value, bounded, known, depth))),
             None => Some(whole),
         }
     });
@@ -659,7 +665,18 @@ fn where_bounded(
 ) -> Range {
     match store.view(of) {
         _ if of == bounded.0 => bounded.1,
-        // A further choice is taken as it is: looking at its own condition again would cost too much.
+        // A further choice is looked into where it is one by the same integer.
+        View::Apply(TermOp::Select, operands)
+            if depth > 0
+                && compared(store, operands[0], true, known).is_some_and(|(by, _)| by == bounded.0) =>
+        {
+            of_choice(
+                store,
+                &operands,
+                &|operand| where_bounded(store, operand, bounded, known, 0),
+                depth - 1,
+            )
+        }
         View::Apply(op, operands) if depth > 0 && depends(op) && op != TermOp::Select => {
             let below = |operand| where_bounded(store, operand, bounded, known, depth - 1);
             Range::of_operation(store, op, &operands[..op.arity()], &below)

@@ -10,8 +10,8 @@ use crate::number::format::Format;
 use crate::number::{Extended, Rational};
 use crate::program::{InstId, Int};
 use crate::term::{
-    Constant, Fold, Ieee, IeeeKey, IeeeOp, Kind, Piecewise, Product, Ranges, Store, Sum, TermId, TermOp,
-    View, fold,
+    Constant, Fold, Ieee, IeeeKey, IeeeOp, Kind, Piecewise, Product, Range, Ranges, Store, Sum, TermId,
+    TermOp, View, fold,
 };
 use crate::value::{Sym, SymKind, Value};
 
@@ -117,6 +117,11 @@ impl IntTerms<'_> {
             match op.kind() {
                 Kind::Sum(Sum::Add) if is(x, &Rational::ZERO) => return b,
                 Kind::Sum(Sum::Add | Sum::Sub) if is(y, &Rational::ZERO) => return a,
+                Kind::Sum(Sum::Sub) => {
+                    if let Some(kept) = self.without_masked(a, b) {
+                        return kept;
+                    }
+                }
                 Kind::Product(Product::Mul) if is(x, &Rational::ONE) => return b,
                 Kind::Product(Product::Mul) if is(y, &Rational::ONE) => return a,
                 // Integers are finite.
@@ -159,6 +164,30 @@ impl IntTerms<'_> {
             return shorter;
         }
         self.store.apply(op, operands, self.pc)
+    }
+
+    /// `a − (a & mask)`: the bits that the mask drops.
+    fn without_masked(&mut self, a: TermId, masked: TermId) -> Option<TermId> {
+        let View::Apply(TermOp::BitAnd, [p, q, _]) = self.store.view(masked) else { return None };
+        let mask = if p == a { q } else { p };
+        let range = self.ranges.of(self.store, a);
+        if ![p, q].contains(&a) || !range.is_natural() {
+            return None;
+        }
+        let mask = number(self.store, mask)?.to_u64()?;
+        let rest = self.whole((range.ones & !mask).into());
+        Some(self.apply(TermOp::BitAnd, &[a, rest]))
+    }
+
+    /// A term, as a number if its range is a single one.
+    pub(crate) fn of_one_value(&mut self, term: TermId) -> TermId {
+        match self.ranges.of(self.store, term) {
+            Range { low: Some(low), high: Some(high), whole: true, .. } if low == high => {
+                let value = self.whole(low);
+                self.without(value, &[term])
+            }
+            _ => term,
+        }
     }
 
     /// A result that does not depend on the `dropped` operands. Those that may have no value are added, times 0: where

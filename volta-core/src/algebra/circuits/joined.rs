@@ -1,6 +1,6 @@
 //! Circuits of chains of sums, minima and maxima, which do not depend on the order of the steps.
 
-use super::{Circuits, Meaning, number_of, truth_of};
+use super::{Circuits, Meaning, Place, number_of, truth_of};
 use crate::algebra::chains::{Chain, Joining};
 use crate::algebra::id::TermRef;
 use crate::circuit::Bit;
@@ -42,7 +42,7 @@ impl Circuits<'_, '_> {
         if !are_numbers && (chain.joining == Joining::Sum || meanings.iter().any(is_quotient)) {
             return None;
         }
-        let mut steps: Vec<Step> = Vec::with_capacity(chain.steps.len());
+        let (mut steps, mut order): (Vec<Step>, _) = (Vec::with_capacity(chain.steps.len()), None);
         for (step, meaning) in chain.steps.iter().zip(meanings) {
             let mut conditions = Vec::with_capacity(step.conditions.len());
             for (condition, holds) in &step.conditions {
@@ -50,8 +50,13 @@ impl Circuits<'_, '_> {
                 conditions.push(if *holds { bit } else { !bit });
             }
             let first = conditions.first().copied().unwrap_or(Bit::YES);
-            let mut value =
-                if are_numbers { number_of(&meaning)?.0 } else { self.place(&(step.value, meaning))? };
+            let mut value = if are_numbers {
+                number_of(&meaning)?.0
+            } else {
+                let place = self.place(&(step.value, meaning))?;
+                self.orders.unite(*order.get_or_insert(place.order), place.order)?;
+                place.word
+            };
             let taken = self.circuit.taken(conditions, &mut value, &mut self.simplified);
             steps.push(Step { value, taken, first, is_negated: step.is_negated });
         }
@@ -63,7 +68,10 @@ impl Circuits<'_, '_> {
             Joining::Least | Joining::Greatest => {
                 let bound = if are_numbers { self.bound(chain, &steps) } else { None };
                 let extremum = self.extremum_of(steps, bound, chain.joining == Joining::Least)?;
-                Some(if are_numbers { self.within_range(term, extremum) } else { Meaning::Place(extremum) })
+                Some(match order {
+                    Some(order) => Meaning::Place(Place { word: extremum, order }),
+                    None => self.within_range(term, extremum),
+                })
             }
         }
     }

@@ -132,6 +132,7 @@ impl Cta<'_> {
             }
             let values = values.map(|value| self.sync.settled(&self.values.terms.packed, warp, lane, *value));
             let words = values.operands();
+            let guard = self.values.terms.guards.of(lane);
             let value = match self.values.terms.packed.taint(words) {
                 // Undefined values taint the result; a packed value may have an undefined part that the operation
                 // drops.
@@ -139,9 +140,9 @@ impl Cta<'_> {
                     Value::Undefined(origin)
                 }
                 Some(origin) => {
-                    self.values.reals().integer_value(&values, pc).unwrap_or(Value::Undefined(origin))
+                    self.values.reals().integer_under(guard, &values, pc).unwrap_or(Value::Undefined(origin))
                 }
-                None => match self.values.reals().integer_value(&values, pc) {
+                None => match self.values.reals().integer_under(guard, &values, pc) {
                     Some(value) => value,
                     None => return Err(self.values.terms.computes_with_encoding(warp, words, lane, pc)),
                 },

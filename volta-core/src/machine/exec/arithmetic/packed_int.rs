@@ -13,6 +13,7 @@ use crate::number::format::{Format, has_sign};
 use crate::program::{Clamp, Compare, InstId, Int, Int2, Int3, Precision, Src, Width};
 use crate::term::{IeeeKey, IeeeOp, NodeId, Ranges, Store, TermId, TermKind, TermOp};
 use crate::value::float_inst::Shape;
+use crate::value::guard::Guard;
 use crate::value::int_terms::{self, IntTerms, ieee_of_one, whole};
 use crate::value::known_floats::{Known, KnownValues};
 use crate::value::packed::{Choice, PackedPart, PackedParts, PackedValues, low_bytes};
@@ -50,6 +51,7 @@ impl PackedInts<'_> {
         let PackedInts { packed, store, ranges, pc, .. } = self;
         let mut terms = IntTerms { packed, store, ranges, pc: *pc };
         let term = terms.integer(op)?;
+        let term = terms.of_one_value(term);
         Some(terms.value(term, op.bytes()))
     }
 
@@ -592,6 +594,17 @@ impl Reals<'_, '_> {
         }
         let mut domains = self.packed_ints(pc);
         domains.moved(op).or_else(|| domains.chosen(op)).or_else(|| domains.computed(op))
+    }
+
+    /// Like [`Reals::integer_value`], where a guard holds: what it says of integers tells more of the result.
+    pub(super) fn integer_under(&mut self, guard: Guard, op: &Integer<Value>, pc: InstId) -> Option<Value> {
+        if guard == Guard::ALWAYS || op.bits().is_some() {
+            return self.integer_value(op, pc);
+        }
+        let supposed = self.terms.under_guards().suppose_guard(guard);
+        let value = self.integer_value(op, pc);
+        self.terms.under_guards().suppose_no_more(supposed);
+        value
     }
 
     pub(crate) fn packed_ints(&mut self, pc: InstId) -> PackedInts<'_> {

@@ -239,6 +239,16 @@ impl ValueTerms<'_> {
         self.packed.choose(Choice { condition, then, otherwise })
     }
 
+    /// Two values of which one consists of parts, as parts of equal lengths; `None` where that would split a value.
+    fn parts_of_both(&mut self, then: Value, otherwise: Value) -> Option<Vec<(PackedPart, PackedPart)>> {
+        let [then, otherwise] = [then, otherwise].map(|arm| self.packed.as_f32(arm));
+        let is_in_parts = is_packed(then) || is_packed(otherwise);
+        if !is_in_parts || self.is_real_by_its_encoding(then, otherwise) {
+            return None;
+        }
+        self.packed.align(then, otherwise)
+    }
+
     #[cold]
     fn no_select(&self, warp: &Warp, [then, otherwise]: [Value; 2], lane: Lane, pc: InstId) -> Stop {
         let message = format!(
@@ -481,6 +491,14 @@ impl Values<'_> {
                 let chosen = *self.terms.packed.selects.entry([term, x, y]).or_insert_with(select);
                 Ok(Value::Sym(Sym::half(which, chosen)))
             }
+            _ if let Some(pieces) = self.terms.parts_of_both(then, otherwise) => {
+                let mut chosen = Vec::with_capacity(pieces.len());
+                for (then, otherwise) in pieces {
+                    let value = self.select_value(warp, condition, then.value, otherwise.value, lane, pc)?;
+                    chosen.push(PackedPart { value, bytes: then.bytes });
+                }
+                Ok(self.terms.packed.join(&chosen))
+            }
             _ if let Some(bytes) = self.bytes_as_integers(then, otherwise) => {
                 let mut residues = self.terms.int_terms(pc);
                 let arms = [then, otherwise].map(|arm| residues.residue(arm, bytes));
@@ -491,19 +509,6 @@ impl Values<'_> {
                 Ok(residues.value(chosen, bytes))
             }
             _ => {
-                let (then, otherwise) = (self.terms.packed.as_f32(then), self.terms.packed.as_f32(otherwise));
-                if [then, otherwise].iter().any(|arm| is_packed(*arm))
-                    && !self.terms.is_real_by_its_encoding(then, otherwise)
-                    && let Some(pieces) = self.terms.packed.align(then, otherwise)
-                {
-                    let mut chosen = Vec::with_capacity(pieces.len());
-                    for (then, otherwise) in pieces {
-                        let value =
-                            self.select_value(warp, condition, then.value, otherwise.value, lane, pc)?;
-                        chosen.push(PackedPart { value, bytes: then.bytes });
-                    }
-                    return Ok(self.terms.packed.join(&chosen));
-                }
                 let Some(format) = format_of(then).or_else(|| format_of(otherwise)) else {
                     return Err(self.terms.no_select(warp, [then, otherwise], lane, pc));
                 };
