@@ -9,7 +9,7 @@ use crate::machine::group::forks::fork;
 use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::ValueTerms;
 use crate::machine::group::values::Values;
-use crate::machine::group::warp::Warp;
+use crate::machine::group::warp::{At, Step, Warp};
 use crate::program::{Control, Effect, Hammock, Inst, InstId, Members, NoHammock, PredSrc};
 use crate::term::{Bound, TermId};
 use crate::value::Truth;
@@ -65,13 +65,13 @@ impl Cta<'_> {
     /// Executes both sides of a branch for the lanes of `symbolic`; returns the instruction at which they join.
     pub(super) fn choose_sides(
         &mut self,
-        warp: &mut Warp,
-        symbolic: LaneMask,
+        step: Step<'_>,
         inst: &Inst,
-        pc: InstId,
         guard: PredSrc,
     ) -> Result<InstId, Stop> {
-        self.choose_sides_within(warp, symbolic, inst, pc, guard, &mut 0)?.map_err(|refused| {
+        let Step { warp, mask, pc } = step;
+        let done = self.choose_sides_within(Step { warp, mask, pc }, inst, guard, &mut 0)?;
+        done.map_err(|refused| {
             let why = match refused {
                 Refused::Steps => format!("its arms execute more than {MAX_STEPS} operations"),
                 Refused::Rounds => {
@@ -79,29 +79,28 @@ impl Cta<'_> {
                     format!("a loop may go on after {most} rounds: give what decides it a `range`")
                 }
             };
-            self.values.terms.decided_by_input(warp, symbolic, inst, pc, guard, Some(why))
+            self.values.terms.decided_by_input(At { warp, lane: mask.first(), pc }, inst, guard, &why)
         })
     }
 
     fn choose_sides_within(
         &mut self,
-        warp: &mut Warp,
-        symbolic: LaneMask,
+        step: Step<'_>,
         inst: &Inst,
-        pc: InstId,
         guard: PredSrc,
         steps: &mut u32,
     ) -> Result<Result<InstId, Refused>, Stop> {
+        let pc = step.pc;
         let Some(target) = self.context.launch.program.target_of(inst) else {
             return Err(Stop::Defect("the arms of an operation that is not a branch"));
         };
         let hammock = match self.hammock(pc) {
             Ok(hammock) => hammock,
             Err(why @ (NoHammock::Apart | NoHammock::Effect(_) | NoHammock::Long)) => {
-                let why = self.context.why_not(why);
+                let (at, why) = (step.at(step.mask.first()), self.context.why_not(why));
                 let terms = &self.values.terms;
-                let stop = terms.decided_by_input(warp, symbolic, inst, pc, guard, Some(why));
-                return Err(fork(terms, stop, (warp, symbolic.first()), guard));
+                let stop = terms.decided_by_input(at, inst, guard, &why);
+                return Err(fork(terms, stop, (at.warp, at.lane), guard));
             }
         };
         if self.values.is_too_deep() {
@@ -110,7 +109,8 @@ impl Cta<'_> {
         // In a long kernel with many branches, each of them takes a pass over the code.
         self.check_budgets()?;
         let join = hammock.join;
-        let conditions = self.values.terms.conditions(warp, symbolic, guard, pc);
+        let conditions = self.values.terms.conditions(&step, guard);
+        let warp = step.warp;
         let branch = DecidedByInput { inst, pc, guard, conditions: conditions.clone() };
         let contents = |warp: &Warp| Snapshot::new(warp, &hammock.live);
         let so_far = *steps;
@@ -230,7 +230,8 @@ impl Cta<'_> {
                         let why = format!("in one of its arms, {why}{}", self.context.where_is(pc));
                         let DecidedByInput { inst, pc, guard, conditions: _ } = *branch;
                         let terms = &self.values.terms;
-                        let stop = terms.decided_by_input(warp, mask, inst, pc, guard, Some(why));
+                        let at = At { warp, lane: mask.first(), pc };
+                        let stop = terms.decided_by_input(at, inst, guard, &why);
                         return Err(fork(terms, stop, (warp, active.first()), guard));
                     }
                     self.execute(warp, active, inst, pc)?;
@@ -243,7 +244,7 @@ impl Cta<'_> {
                 continue;
             };
             let (mut taken, mut symbolic) = self.values.terms.guard_lanes(warp, mask, pc, guard)?;
-            let (holds, fails) = self.values.decided(warp, symbolic, pc, guard);
+            let (holds, fails) = self.values.decided(&Step { warp, mask: symbolic, pc }, guard);
             taken |= holds;
             symbolic &= !(holds | fails);
             let passed = mask & !taken & !symbolic;
@@ -254,7 +255,7 @@ impl Cta<'_> {
                 let done = match by_value {
                     Some(done) => done,
                     None => self
-                        .choose_sides_within(warp, symbolic, inst, pc, guard, steps)?
+                        .choose_sides_within(Step { warp, mask: symbolic, pc }, inst, guard, steps)?
                         .map(|join| vec![(symbolic, join)]),
                 };
                 match done {
@@ -316,17 +317,8 @@ fn exchange_under_guard(
 
 impl Values<'_> {
     /// The lanes for which what else holds where they execute decides a condition: it holds, or it does not.
-    pub(super) fn decided(
-        &mut self,
-        warp: &Warp,
-        symbolic: LaneMask,
-        pc: InstId,
-        guard: PredSrc,
-    ) -> (LaneMask, LaneMask) {
-        if symbolic.is_empty() {
-            return (LaneMask::NONE, LaneMask::NONE);
-        }
-        let conditions = self.terms.conditions(warp, symbolic, guard, pc);
+    pub(super) fn decided(&mut self, symbolic: &Step<'_>, guard: PredSrc) -> (LaneMask, LaneMask) {
+        let conditions = self.terms.conditions(symbolic, guard);
         let [never_taken, never_passed] = [true, false].map(|holds| self.never(&conditions, holds));
         (never_passed & !never_taken, never_taken)
     }

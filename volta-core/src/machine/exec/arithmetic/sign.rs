@@ -65,16 +65,7 @@ impl Signs<'_> {
         // Normalised so that the real is the left operand.
         let (value, op, number) = match (a, b) {
             (Value::Sym(_), Value::Bits(bits)) => (a, op, number(bits)),
-            (Value::Bits(bits), Value::Sym(_)) => {
-                let turned = match op {
-                    Compare::Lt => Compare::Gt,
-                    Compare::Le => Compare::Ge,
-                    Compare::Gt => Compare::Lt,
-                    Compare::Ge => Compare::Le,
-                    Compare::Eq | Compare::Ne => return None,
-                };
-                (b, turned, number(bits))
-            }
+            (Value::Bits(bits), Value::Sym(_)) => (b, op.turned(), number(bits)),
             _ => return None,
         };
         let negative = match (op, number) {

@@ -281,21 +281,25 @@ impl IntTerms<'_> {
         })
     }
 
+    fn sum_of_product(
+        &mut self,
+        op: Int2,
+        ty: Int,
+        factors: [Value; 2],
+        (c, bytes): (Value, u32),
+    ) -> Option<TermId> {
+        let product = self.int2(op, ty, factors)?;
+        let z = self.residue(c, bytes)?;
+        Some(self.add(product, z))
+    }
+
     /// An operation on three integers.
     fn int3(&mut self, op: Int3, ty: Int, [a, b, c]: [Value; 3]) -> Option<TermId> {
         let bytes = ty.width.bytes();
         Some(match op {
-            Int3::MadLo | Int3::MadHi => {
-                let product =
-                    self.int2(if op == Int3::MadLo { Int2::MulLo } else { Int2::MulHi }, ty, [a, b])?;
-                let z = self.residue(c, bytes)?;
-                self.add(product, z)
-            }
-            Int3::MadWide => {
-                let product = self.int2(Int2::MulWide, ty, [a, b])?;
-                let z = self.residue(c, 2 * bytes)?;
-                self.add(product, z)
-            }
+            Int3::MadLo => self.sum_of_product(Int2::MulLo, ty, [a, b], (c, bytes))?,
+            Int3::MadHi => self.sum_of_product(Int2::MulHi, ty, [a, b], (c, bytes))?,
+            Int3::MadWide => self.sum_of_product(Int2::MulWide, ty, [a, b], (c, 2 * bytes))?,
             Int3::Sad => {
                 let (x, y) = (self.reading(a, ty)?, self.reading(b, ty)?);
                 let difference = self.sub(x, y);
