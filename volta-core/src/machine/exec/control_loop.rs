@@ -5,6 +5,7 @@
 
 use crate::base::lane::LaneMask;
 use crate::machine::cta::{Cta, Guarded};
+use crate::machine::cta_class::Executing;
 use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::ValueTerms;
 use crate::machine::group::warp::{Lanes, Warp};
@@ -89,7 +90,8 @@ impl<'l> Cta<'l> {
                 let Lanes { warp, active, .. } = threads.lanes()?;
                 // Before threads meet, wait or branch.
                 if let Some(class) = &mut self.class {
-                    let met = class.meets(self.context.launch, (warp, active), &inst.op);
+                    let of = Executing { context: self.context, warp, mask: active };
+                    let met = class.meets(of, &inst.op);
                     met.map_err(|_| Stop::Apart(Some(pc)))?;
                 }
             }
