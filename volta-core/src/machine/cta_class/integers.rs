@@ -29,12 +29,6 @@ impl Operand {
     }
 }
 
-/// The number that a word encodes.
-fn number(ty: Int, word: u64) -> i128 {
-    let is_negative = ty.signed && word >> (ty.width.bits() - 1) & 1 == 1;
-    i128::from(word & ty.width.mask()) - if is_negative { 1 << ty.width.bits() } else { 0 }
-}
-
 /// Steps modulo 2^width, as near to zero as possible; `None` where one is too large to represent.
 fn cut(width: Width, step: impl Fn(usize) -> Option<i128>) -> Option<Steps> {
     let modulus = 1i128 << width.bits();
@@ -202,7 +196,7 @@ impl ClassRun {
     /// Keeps the CTAs in which all words are positive numbers.
     fn keep_positive(&mut self, ty: Int, a: &Operand) -> Result<bool, Apart> {
         self.keep_signs(ty, a)?;
-        Ok(a.words.iter().all(|word| number(ty, *word) >= 0))
+        Ok(a.words.iter().all(|word| ty.number(*word) >= 0))
     }
 
     /// The quotient's and the remainder's steps where words are divided by a positive number.
@@ -231,8 +225,8 @@ impl ClassRun {
                 self.keep_signs(ty, a)?;
                 self.keep_signs(ty, b)?;
                 match (a.constant(), b.constant()) {
-                    (Some(factor), _) => times(width.twice(), b.steps, number(ty, factor)),
-                    (None, Some(factor)) => times(width.twice(), a.steps, number(ty, factor)),
+                    (Some(factor), _) => times(width.twice(), b.steps, ty.number(factor)),
+                    (None, Some(factor)) => times(width.twice(), a.steps, ty.number(factor)),
                     (None, None) => None,
                 }
             }
@@ -248,7 +242,7 @@ impl ClassRun {
             },
             Int2::Div | Int2::Rem => match b.constant() {
                 Some(by) => {
-                    let parts = self.divide(ty, a, number(ty, by))?;
+                    let parts = self.divide(ty, a, ty.number(by))?;
                     parts.map(|[quotient, rest]| if op == Int2::Div { quotient } else { rest })
                 }
                 None => None,
@@ -260,8 +254,7 @@ impl ClassRun {
             },
             Int2::Min | Int2::Max => {
                 self.compare(Compare::Lt, ty, a, b)?;
-                let takes_first =
-                    |(a, b): (&u64, &u64)| (number(ty, *a) < number(ty, *b)) == (op == Int2::Min);
+                let takes_first = |(a, b): (&u64, &u64)| (ty.number(*a) < ty.number(*b)) == (op == Int2::Min);
                 let mut which = a.words.iter().zip(&b.words).map(takes_first);
                 let first = which.next().unwrap_or(true);
                 let taken = if first { a.steps } else { b.steps };
@@ -319,8 +312,8 @@ impl ClassRun {
         self.keep_signs(ty, a)?;
         self.keep_signs(ty, b)?;
         for (one, other) in a.words.iter().zip(&b.words) {
-            let one = Linear { first: number(ty, *one), steps: a.steps };
-            let other = Linear { first: number(ty, *other), steps: b.steps };
+            let one = Linear { first: ty.number(*one), steps: a.steps };
+            let other = Linear { first: ty.number(*other), steps: b.steps };
             let apart = one.minus(other).ok_or(Apart)?;
             let bounds = match op {
                 Compare::Lt | Compare::Ge if apart.first < 0 => [-FAR, -1],

@@ -281,7 +281,13 @@ impl ClassRun {
     }
 
     /// Whether threads may meet, wait or branch at an operation: what it reads is the same in all CTAs.
-    pub(crate) fn meets(&mut self, of: Executing<'_>, op: &Op) -> Result<(), Apart> {
+    pub(crate) fn meets(
+        &mut self,
+        context: Context<'_>,
+        (warp, mask): (&Warp, LaneMask),
+        op: &Op,
+    ) -> Result<(), Apart> {
+        let of = Executing { context, warp, mask };
         if !self.reads_the_same(of.warp, op) || !is_within_cta(of, op) {
             return Err(Apart);
         }

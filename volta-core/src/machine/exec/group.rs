@@ -61,44 +61,48 @@ impl Cta<'_> {
             }
             return Ok(holds.is_some());
         }
-        let result = self.affine_result(group, &inst.op);
+        let result = affine_result(self, group, &inst.op);
         if let Some((d, held)) = result {
             group.hold(d, held);
         }
         Ok(result.is_some())
     }
+}
 
-    /// What an operation that moves, converts or computes integers writes in all threads, if that is affine; `None` for
-    /// all others.
-    #[inline(always)]
-    fn affine_result<const B: usize>(&self, group: &mut impl Group<B>, op: &Op) -> Option<(RegId, Held<B>)> {
-        let (d, words) = if let Op::Mov { d, a, width } = op {
-            let held = self.context.held_by(group, *a)?;
-            if held.symbolic {
-                return Some((*d, held));
-            }
-            (*d, narrowed(*width, held.words))
-        } else if let Op::Int2 { op, ty, d, a, b } = op {
-            let [x, y] = self.context.numbers_of(group, [*a, *b])?;
-            (*d, affine2(*op, *ty, x, y))
-        } else if let Op::Int3 { op, ty, d, a, b, c } = op {
-            (*d, affine3(*op, *ty, self.context.numbers_of(group, [*a, *b, *c])?))
-        } else if let Op::CvtInt { d, a, from, to, saturate } = op {
-            let [x] = self.context.numbers_of(group, [*a])?;
-            (*d, affine_convert(*from, *to, *saturate, x))
-        } else if let Op::CvtFloat { d, a, from, to, integral: None, clamp: Clamp::None, .. } = op
-            && !self.values.terms.store.is_ieee()
-        {
-            // The same reals in another format (rule V2).
-            let held = self.context.held_by(group, *a).filter(|held| held.symbolic)?;
-            let terms = raw_reals(held.words, *from)?;
-            let may_be_known = self.values.numbers.known.may_contain(terms.min_max());
-            return (!may_be_known).then(|| (*d, reals(*to, terms)));
-        } else {
-            return None;
-        };
-        Some((d, Held { words: words?, symbolic: false }))
-    }
+/// What an operation that moves, converts or computes integers writes in all threads, if that is affine; `None` for
+/// all others.
+#[inline(always)]
+fn affine_result<const B: usize>(
+    cta: &Cta<'_>,
+    group: &mut impl Group<B>,
+    op: &Op,
+) -> Option<(RegId, Held<B>)> {
+    let (d, words) = if let Op::Mov { d, a, width } = op {
+        let held = cta.context.held_by(group, *a)?;
+        if held.symbolic {
+            return Some((*d, held));
+        }
+        (*d, narrowed(*width, held.words))
+    } else if let Op::Int2 { op, ty, d, a, b } = op {
+        let [x, y] = cta.context.numbers_of(group, [*a, *b])?;
+        (*d, affine2(*op, *ty, x, y))
+    } else if let Op::Int3 { op, ty, d, a, b, c } = op {
+        (*d, affine3(*op, *ty, cta.context.numbers_of(group, [*a, *b, *c])?))
+    } else if let Op::CvtInt { d, a, from, to, saturate } = op {
+        let [x] = cta.context.numbers_of(group, [*a])?;
+        (*d, affine_convert(*from, *to, *saturate, x))
+    } else if let Op::CvtFloat { d, a, from, to, integral: None, clamp: Clamp::None, .. } = op
+        && !cta.values.terms.store.is_ieee()
+    {
+        // The same reals in another format (rule V2).
+        let held = cta.context.held_by(group, *a).filter(|held| held.symbolic)?;
+        let terms = raw_reals(held.words, *from)?;
+        let may_be_known = cta.values.numbers.known.may_contain(terms.min_max());
+        return (!may_be_known).then(|| (*d, reals(*to, terms)));
+    } else {
+        return None;
+    };
+    Some((d, Held { words: words?, symbolic: false }))
 }
 
 impl Arithmetic<'_, '_> {

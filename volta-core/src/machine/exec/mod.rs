@@ -20,7 +20,7 @@ use crate::launch::objects::from_generic;
 use crate::machine::exec::arithmetic::convert::FloatCast;
 use crate::machine::exec::arithmetic::ieee::IeeeInst;
 use crate::machine::exec::arithmetic::integer::Integer;
-use crate::machine::exec::arithmetic::predicates::{Carry, CompareTargets};
+use crate::machine::exec::arithmetic::predicates::{Carry, CompareInst};
 use crate::machine::group::stop::Stop;
 use crate::machine::group::warp::{At, Step, Warp};
 use crate::program::{Async, Inst, InstId, Op, PredSrc};
@@ -45,7 +45,7 @@ impl Cta<'_> {
             return self.execute_for_class(warp, mask, inst, pc);
         }
         if !self.sync.products.is_empty() {
-            self.sync.touches_products(warp, mask, &inst.op, pc)?;
+            self.sync.touches_products(At { warp, lane: mask.first(), pc }, &inst.op)?;
         }
         self.sync.settle_tickets(&self.values.terms.packed, warp, mask, &inst.op);
         let together = match mask.only() {
@@ -55,26 +55,21 @@ impl Cta<'_> {
             Some(lane) => self.execute_together(&mut OneThread { warp, lane }, inst, pc)?,
             None => false,
         };
-        if together { Ok(()) } else { self.execute_by_lanes(warp, mask, inst, pc) }
+        if together { Ok(()) } else { self.execute_by_lanes(Step { warp, mask, pc }, inst) }
     }
 
     /// As [`Cta::execute`], lane by lane where the lanes differ.
     #[inline(never)] // Outlined so that the fast path does not pay for this frame.
-    fn execute_by_lanes(
-        &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        inst: &Inst,
-        pc: InstId,
-    ) -> Result<(), Stop> {
+    fn execute_by_lanes(&mut self, step: Step<'_>, inst: &Inst) -> Result<(), Stop> {
         if self.values.terms.store.is_ieee()
             && let Some(ieee) = IeeeInst::of(&inst.op)
         {
-            return self.values.reals().ieee_by_lanes(Step { warp, mask, pc }, &ieee);
+            return self.values.reals().ieee_by_lanes(step, &ieee);
         }
         if let Some(float) = FloatInst::of(&inst.op) {
-            return self.arithmetic().float(Step { warp, mask, pc }, &float);
+            return self.arithmetic().float(step, &float);
         }
+        let Step { warp, mask, pc } = step;
         let step = Step { warp, mask, pc };
         match &inst.op {
             Op::Mov { d, a, width } => {
@@ -103,12 +98,12 @@ impl Cta<'_> {
                 self.values.terms.carry(step, carry)
             }
             Op::SetpInt { compare, ty, p, q, a, b, combine } => {
-                let targets = CompareTargets { p: *p, q: *q, combine: *combine };
-                self.setp_int(step, (*compare, *ty), [*a, *b], targets)
+                let inst = CompareInst { operands: [*a, *b], p: *p, q: *q, combine: *combine };
+                self.setp_int(step, (*compare, *ty), inst)
             }
             Op::SetpFloat { compare, format, flush, p, q, a, b, combine } => {
-                let targets = CompareTargets { p: *p, q: *q, combine: *combine };
-                self.values.reals().setp_float(&mut { step }, (*compare, *format, *flush), [*a, *b], targets)
+                let inst = CompareInst { operands: [*a, *b], p: *p, q: *q, combine: *combine };
+                self.values.reals().setp_float(step, (*compare, *format, *flush), inst)
             }
             Op::Load { .. } | Op::Store { .. } => self.access(warp, mask, inst, pc),
             Op::Atomic { update, scope, space, address, alignment, releases, d, a, .. } => {
@@ -279,14 +274,8 @@ impl Cta<'_> {
 
     /// Evaluates a guard for the lanes of `mask`. Where it depends on the input, the operation becomes a select (rule
     /// S1).
-    pub(crate) fn guarded(
-        &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        inst: &Inst,
-        pc: InstId,
-        guard: PredSrc,
-    ) -> Result<Guarded, Stop> {
+    pub(crate) fn guarded(&mut self, step: Step<'_>, inst: &Inst, guard: PredSrc) -> Result<Guarded, Stop> {
+        let Step { warp, mask, pc } = step;
         if warp.predicates[guard.pred.index()].asked().meets(mask) {
             return self.guarded_by_answers(warp, mask, inst, pc, guard);
         }

@@ -15,7 +15,7 @@ use crate::value::constants::KnownFloats;
 use crate::value::int_terms;
 use crate::value::known_floats::{Exact, Undecided, clamp_term};
 use crate::value::packed::{Choice, PackedPart, PackedValues};
-use crate::value::words::sign_extend;
+use crate::value::words;
 use crate::value::{Sym, Value};
 use crate::verdict::FaultKind;
 
@@ -55,14 +55,6 @@ impl Reals<'_, '_> {
         (from, to, rounding): (Int, Format, Rounding),
     ) -> Result<(), Stop> {
         let pc = step.pc;
-        let number = |bits: u64| {
-            let bits = bits & from.width.mask();
-            Extended::Finite(if from.signed {
-                Rational::from_integer(sign_extend(from.width, bits) as i64)
-            } else {
-                Rational::from_u64(bits)
-            })
-        };
         for lane in step.mask {
             let value = self.terms.context.value(step.warp, a, lane);
             let result = if let Value::Undefined(_) = value {
@@ -70,7 +62,7 @@ impl Reals<'_, '_> {
             } else if self.terms.store.is_ieee() {
                 self.ieee_from_int(value, (from, to, rounding), pc)
             } else {
-                let known = self.number_of(value, to, rounding, pc, &number);
+                let known = self.number_of(value, (from, to, rounding), pc);
                 let real = |number| Value::Sym(Sym::real(to, number));
                 known.or_else(|| self.terms.int_terms(pc).reading(value, from).map(real))
             };
@@ -97,22 +89,16 @@ impl Reals<'_, '_> {
     }
 
     /// An integer, or a choice of integers, as a real.
-    fn number_of(
-        &mut self,
-        value: Value,
-        to: Format,
-        rounding: Rounding,
-        pc: InstId,
-        number: &impl Fn(u64) -> Extended,
-    ) -> Option<Value> {
+    fn number_of(&mut self, value: Value, cast: (Int, Format, Rounding), pc: InstId) -> Option<Value> {
+        let (from, to, rounding) = cast;
         if let Value::Bits(bits) = value {
-            let exact = number(bits);
+            let exact = Extended::Finite(Rational::from_i128(from.number(bits)));
             let rounded = Rounded::exactly(to, encode(&exact, to, rounding));
             let value = self.numbers.known.constant(&mut self.terms.store, to, exact, rounded);
             return Some(self.at_point(value, to, pc));
         }
         let Choice { condition, then, otherwise } = self.terms.packed.as_choice(value)?;
-        let arms = [then, otherwise].map(|arm| self.number_of(arm, to, rounding, pc, number));
+        let arms = [then, otherwise].map(|arm| self.number_of(arm, cast, pc));
         let [Some(then), Some(otherwise)] = arms else { return None };
         let [Ok(Some(then)), Ok(Some(otherwise))] = [then, otherwise].map(|arm| self.read_real(arm, to))
         else {
@@ -332,18 +318,8 @@ impl ValueTerms<'_> {
 
 /// An integer of one type as one of another.
 pub(super) fn convert_int(x: u64, from: Int, to: Int, saturate: bool) -> u64 {
-    let x = if from.signed { sign_extend(from.width, x) } else { x & from.width.mask() };
-    if !saturate {
-        return x & to.width.mask();
-    }
-    let value = if from.signed { i128::from(x as i64) } else { i128::from(x) };
-    let bits = to.width.bits();
-    let (low, high) = if to.signed {
-        (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1)
-    } else {
-        (0, (1i128 << bits) - 1)
-    };
-    value.clamp(low, high) as u64 & to.width.mask()
+    let value = from.number(x);
+    if saturate { words::saturate(to, value) } else { value as u64 & to.width.mask() }
 }
 
 fn integral(value: &Rational, direction: ToIntegral) -> Rational {
@@ -357,13 +333,7 @@ fn integral(value: &Rational, direction: ToIntegral) -> Rational {
 
 /// A real as an integer: rounded, then clamped to the type.
 fn round_to_int(value: &Extended, to: Int, rounding: ToIntegral) -> u64 {
-    let bits = to.width.bits();
-    let limit = |power: u32| Rational::power_of_two(power as i32);
-    let (low, high) = if to.signed {
-        (-&limit(bits - 1), &limit(bits - 1) - &Rational::ONE)
-    } else {
-        (Rational::ZERO, &limit(bits) - &Rational::ONE)
-    };
+    let [low, high] = to.limits().map(Rational::from_i128);
     let clamped = match value {
         Extended::PosInf => high,
         Extended::NegInf => low,

@@ -3,7 +3,7 @@
 //! Lanes that are all constants fold exactly; a result that its format holds exactly stays concrete bits. The
 //! rest of the lanes make one node.
 
-use super::predicates::CompareTargets;
+use super::predicates::CompareInst;
 use crate::base::assumption::Assumption;
 use crate::base::lane::{Lane, LaneMask};
 use crate::launch::advice::declared_otherwise;
@@ -15,9 +15,9 @@ use crate::machine::group::warp::{At, Step};
 use crate::number::format::{Decoded, Format, decode};
 use crate::number::{Extended, Rational, Rounded};
 use crate::program::{Clamp, Compare, FloatCompare, InstId, Src};
-use crate::term::{Constant, Kind, Reads, Results, Store, TermId, TermKind, TermOp};
+use crate::term::{Constant, Kind, Reads, Results, TermId, TermKind, TermOp};
 use crate::value::float_inst::{FloatInst, Shape};
-use crate::value::int_terms::whole;
+use crate::value::int_terms::{number, whole};
 use crate::value::known_floats::Undecided;
 use crate::value::packed::low_bytes;
 use crate::value::register::{Affine, Register};
@@ -201,9 +201,8 @@ impl Arithmetic<'_, '_> {
         let mut ids: SmallVec<[TermId; 3]> = ids.into();
         if let (TermOp::Mul | TermOp::Fma, [a, b, ..]) = (shape.op, &mut ids[..]) {
             // A mask that is multiplied by 0 is an ordinary number: `(1 - seen) * -1e9`.
-            if is_number(&self.values.terms.store, *a, &Rational::ZERO)
-                || is_number(&self.values.terms.store, *b, &Rational::ZERO)
-            {
+            let is_zero = |id| number(&self.values.terms.store, id) == Some(&Rational::ZERO);
+            if is_zero(*a) || is_zero(*b) {
                 [*a, *b] = [*a, *b].map(|factor| self.values.reals().number_of_mask(factor));
             }
         }
@@ -360,20 +359,16 @@ impl Reals<'_, '_> {
             let words = register.words();
             let mut odd = 0;
             let mut constants = 0u64;
+            let mut look_at = |lane: Lane| {
+                let word = words[lane];
+                odd |= word >> 56 ^ tag;
+                constants |= word >> 54;
+                out.ids[lane] = word & LOW;
+            };
             if mask.is_all() {
-                for lane in Lane::all() {
-                    let word = words[lane];
-                    odd |= word >> 56 ^ tag;
-                    constants |= word >> 54;
-                    out.ids[lane] = word & LOW;
-                }
+                Lane::all().for_each(&mut look_at);
             } else {
-                for lane in mask {
-                    let word = words[lane];
-                    odd |= word >> 56 ^ tag;
-                    constants |= word >> 54;
-                    out.ids[lane] = word & LOW;
-                }
+                mask.iter().for_each(&mut look_at);
             }
             if odd == 0 {
                 // The tag inside a term id has its lowest bit set for constants only.
@@ -556,14 +551,13 @@ impl Reals<'_, '_> {
 
     pub(crate) fn setp_float(
         &mut self,
-        step: &mut Step<'_>,
+        mut step: Step<'_>,
         (op, format, flush): (FloatCompare, Format, bool),
-        [a, b]: [Src; 2],
-        targets: CompareTargets,
+        inst: CompareInst,
     ) -> Result<(), Stop> {
         for lane in step.mask {
             let at = step.at(lane);
-            let words = [a, b].map(|source| self.terms.context.value(at.warp, source, lane));
+            let words = inst.operands.map(|source| self.terms.context.value(at.warp, source, lane));
             let [x, y] = words.map(|word| self.real(at, word, format));
             let truth = match (x?, y?) {
                 (Some(x), Some(y)) if self.terms.store.is_ieee() => {
@@ -572,7 +566,7 @@ impl Reals<'_, '_> {
                 (Some(x), Some(y)) => self.compare_reals(at, op, (format, flush), [x, y])?,
                 _ => Truth::Undefined(self.terms.packed.taint(&words).unwrap_or(Origin::Invalid(at.pc))),
             };
-            self.terms.set_predicates(step, lane, truth, targets);
+            self.terms.set_predicates(&mut step, lane, truth, inst);
         }
         Ok(())
     }
@@ -621,11 +615,3 @@ impl Context<'_> {
 }
 
 const NAN: &str = "no value is NaN: unordered comparisons are read as ordered ones (V2)";
-
-/// Whether a term is that number.
-fn is_number(store: &Store, term: TermId, number: &Rational) -> bool {
-    match term.kind() {
-        TermKind::Constant(id) => store.constant(id).exact.finite() == Some(number),
-        TermKind::Input { .. } | TermKind::Lane(..) => false,
-    }
-}

@@ -4,7 +4,7 @@
 
 use super::convert::convert_int;
 use super::float::set_results;
-use super::predicates::CompareTargets;
+use super::predicates::CompareInst;
 use crate::machine::cta::Cta;
 use crate::machine::group::context::Context;
 use crate::machine::group::stop::Stop;
@@ -184,24 +184,23 @@ impl Cta<'_> {
         &mut self,
         mut step: Step<'_>,
         (op, ty): (Compare, Int),
-        [a, b]: [Src; 2],
-        targets: CompareTargets,
+        inst: CompareInst,
     ) -> Result<(), Stop> {
-        let (mut left, mut right) = (None, None);
+        let ([a, b], mut left, mut right) = (inst.operands, None, None);
         let x = self.context.operand(step.warp, a, &mut left);
         let y = self.context.operand(step.warp, b, &mut right);
         if !(x.is_concrete(step.mask) && y.is_concrete(step.mask)) {
-            return self.symbolic_compare(step, (op, ty), [a, b], targets);
+            return self.symbolic_compare(step, (op, ty), inst);
         }
         let (x, y) = (x.words(), y.words());
         let bits = compare_all(op, ty, &x, &y);
-        if let CompareTargets { p, q: None, combine: None } = targets {
+        if let CompareInst { p, q: None, combine: None, .. } = inst {
             step.warp.predicate_mut(p).merge_bits(step.mask, bits);
             return Ok(());
         }
         for lane in step.mask {
             let holds = Truth::Known(bits.contains(lane));
-            self.values.terms.set_predicates(&mut step, lane, holds, targets);
+            self.values.terms.set_predicates(&mut step, lane, holds, inst);
         }
         Ok(())
     }

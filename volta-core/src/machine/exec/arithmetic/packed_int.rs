@@ -2,14 +2,14 @@
 //! and arithmetic on integers that depend on inputs.
 
 use super::integer::Integer;
-use super::predicates::CompareTargets;
+use super::predicates::CompareInst;
 use crate::machine::cta::Cta;
 use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::ValueTerms;
 use crate::machine::group::values::{Numbers, Reals};
 use crate::machine::group::warp::{At, Step};
 use crate::number::format::{Format, has_sign};
-use crate::program::{Clamp, Compare, InstId, Int, Int2, Int3, Precision, Src, Width};
+use crate::program::{Clamp, Compare, InstId, Int, Int2, Int3, Precision, Width};
 use crate::term::{IeeeKey, IeeeOp, NodeId, Ranges, Store, TermId, TermKind, TermOp};
 use crate::value::float_inst::Shape;
 use crate::value::int_terms::{self, IntTerms, ieee_of_one, whole};
@@ -422,66 +422,71 @@ impl Cta<'_> {
     pub(super) fn symbolic_compare(
         &mut self,
         mut step: Step<'_>,
-        (op, ty): (Compare, Int),
-        operands: [Src; 2],
-        targets: CompareTargets,
+        kind: (Compare, Int),
+        inst: CompareInst,
     ) -> Result<(), Stop> {
         for lane in step.mask {
-            let mut words = operands.map(|source| self.context.value(step.warp, source, lane));
+            let mut words = inst.operands.map(|source| self.context.value(step.warp, source, lane));
             if !words.iter().any(|word| matches!(word, Value::Bits(_))) {
                 words = words.map(|word| self.sync.settled(&self.values.terms.packed, step.warp, lane, word));
             }
-            let truth = self.compared(step.at(lane), (op, ty), words)?;
-            self.values.terms.set_predicates(&mut step, lane, truth, targets);
+            let truth = compared(self, step.at(lane), kind, words)?;
+            self.values.terms.set_predicates(&mut step, lane, truth, inst);
         }
         Ok(())
     }
+}
 
-    fn compared(&mut self, at: At<'_>, (op, ty): (Compare, Int), [x, y]: [Value; 2]) -> Result<Truth, Stop> {
-        let asked = match (x, y) {
-            (Value::Bits(x), Value::Bits(y)) => return Ok(Truth::Known(compare(op, ty, x, y))),
-            (Value::Undefined(one), Value::Undefined(other)) => return Ok(Truth::Undefined(one.or(other))),
-            (Value::Undefined(origin), _) | (_, Value::Undefined(origin)) => {
-                return Ok(Truth::Undefined(origin));
-            }
-            (Value::Sym(sym), Value::Bits(other)) => Some((sym, other, op)),
-            (Value::Bits(other), Value::Sym(sym)) => Some((sym, other, op.turned())),
-            (Value::Sym(_), Value::Sym(_)) => None,
-        };
-        if let Some((sym, other, op)) = asked {
-            let holds = |bits| compare(op, ty, bits, other);
-            let packed = &mut self.values.terms.packed;
-            if let Some(known) = self.sync.ask_ticket(packed, at.warp, at.lane, sym, holds) {
-                return Ok(Truth::Known(known));
-            }
-            if let SymKind::Answer(answer) = sym.kind() {
-                return Ok(packed.answer_of(answer, |bits| holds(bits).into()));
-            }
+/// The outcome of a comparison of integers of a lane.
+fn compared(
+    cta: &mut Cta<'_>,
+    at: At<'_>,
+    (op, ty): (Compare, Int),
+    [x, y]: [Value; 2],
+) -> Result<Truth, Stop> {
+    let asked = match (x, y) {
+        (Value::Bits(x), Value::Bits(y)) => return Ok(Truth::Known(compare(op, ty, x, y))),
+        (Value::Undefined(one), Value::Undefined(other)) => return Ok(Truth::Undefined(one.or(other))),
+        (Value::Undefined(origin), _) | (_, Value::Undefined(origin)) => {
+            return Ok(Truth::Undefined(origin));
         }
-        if let Some(condition) = self.values.reals().signs(at.pc).compared(op, ty, [x, y]) {
-            return Ok(Truth::Condition(condition));
+        (Value::Sym(sym), Value::Bits(other)) => Some((sym, other, op)),
+        (Value::Bits(other), Value::Sym(sym)) => Some((sym, other, op.turned())),
+        (Value::Sym(_), Value::Sym(_)) => None,
+    };
+    if let Some((sym, other, op)) = asked {
+        let holds = |bits| compare(op, ty, bits, other);
+        let packed = &mut cta.values.terms.packed;
+        if let Some(known) = cta.sync.ask_ticket(packed, at.warp, at.lane, sym, holds) {
+            return Ok(Truth::Known(known));
         }
-        let ValueTerms { packed, store, .. } = &mut self.values.terms;
-        let mut leaf = |bits: &[u64]| Some(Truth::Known(compare(op, ty, bits[0], bits[1])));
-        let mut join = |packed: &mut PackedValues, condition, then, otherwise| {
-            choose_truth(store, packed.may_lack(condition), condition, then, otherwise, at.pc)
-        };
-        let by_arms = packed.each_arm(&[x, y], &mut leaf, &mut join);
-        // As one comparison of two chosen integers, such as places of equal elements, it keeps its meaning: the algebra
-        // knows what orders them.
-        let is_of_two = asked.is_none() && op.is_order() && matches!(by_arms, Some(Truth::Condition(_)));
-        if let Some(truth) = by_arms.filter(|_| !is_of_two) {
-            return Ok(truth);
+        if let SymKind::Answer(answer) = sym.kind() {
+            return Ok(packed.answer_of(answer, |bits| holds(bits).into()));
         }
-        match (self.values.terms.int_terms(at.pc).compare(op, ty, x, y), by_arms) {
-            (Some(Err(condition)), _) => Ok(Truth::Condition(condition)),
-            (Some(Ok(_)) | None, Some(truth)) => Ok(truth),
-            (Some(Ok(known)), None) => Ok(Truth::Known(known)),
-            (None, None) => match self.values.terms.packed.taint(&[x, y]) {
-                Some(origin) => Ok(Truth::Undefined(origin)),
-                None => Err(self.values.terms.computes_with_encoding(at, &[x, y])),
-            },
-        }
+    }
+    if let Some(condition) = cta.values.reals().signs(at.pc).compared(op, ty, [x, y]) {
+        return Ok(Truth::Condition(condition));
+    }
+    let ValueTerms { packed, store, .. } = &mut cta.values.terms;
+    let mut leaf = |bits: &[u64]| Some(Truth::Known(compare(op, ty, bits[0], bits[1])));
+    let mut join = |packed: &mut PackedValues, condition, then, otherwise| {
+        choose_truth(store, packed.may_lack(condition), condition, then, otherwise, at.pc)
+    };
+    let by_arms = packed.each_arm(&[x, y], &mut leaf, &mut join);
+    // As one comparison of two chosen integers, such as places of equal elements, it keeps its meaning: the algebra
+    // knows what orders them.
+    let is_of_two = asked.is_none() && op.is_order() && matches!(by_arms, Some(Truth::Condition(_)));
+    if let Some(truth) = by_arms.filter(|_| !is_of_two) {
+        return Ok(truth);
+    }
+    match (cta.values.terms.int_terms(at.pc).compare(op, ty, x, y), by_arms) {
+        (Some(Err(condition)), _) => Ok(Truth::Condition(condition)),
+        (Some(Ok(_)) | None, Some(truth)) => Ok(truth),
+        (Some(Ok(known)), None) => Ok(Truth::Known(known)),
+        (None, None) => match cta.values.terms.packed.taint(&[x, y]) {
+            Some(origin) => Ok(Truth::Undefined(origin)),
+            None => Err(cta.values.terms.computes_with_encoding(at, &[x, y])),
+        },
     }
 }
 

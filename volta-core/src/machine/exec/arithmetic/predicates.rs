@@ -19,9 +19,11 @@ pub(crate) struct Carry {
     pub(crate) carry_out: Option<PredId>,
 }
 
-/// The destinations of a comparison: `p` takes the result and `q` its negation, each combined with a third predicate.
+/// The operands and the destinations of a comparison: `p` takes the result and `q` its negation, each combined with a
+/// third predicate.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct CompareTargets {
+pub(crate) struct CompareInst {
+    pub(crate) operands: [Src; 2],
     pub(crate) p: PredId,
     pub(crate) q: Option<PredId>,
     pub(crate) combine: Option<(Bool2, PredSrc)>,
@@ -60,7 +62,7 @@ impl ValueTerms<'_> {
         step: &mut Step<'_>,
         lane: Lane,
         truth: Truth,
-        CompareTargets { p, q, combine }: CompareTargets,
+        CompareInst { p, q, combine, .. }: CompareInst,
     ) {
         let pc = step.pc;
         let third = combine.map(|(op, source)| (op, self.truth(step.warp, source, lane, pc)));

@@ -211,16 +211,16 @@ impl ValueTerms<'_> {
         }
         self.packed.choose(Choice { condition, then, otherwise })
     }
+}
 
-    #[cold]
-    fn no_select(&self, at: At<'_>, [then, otherwise]: [Value; 2]) -> Stop {
-        let message = format!(
-            "a selection between {} and {} is not supported yet",
-            self.describe_value(then),
-            self.describe_value(otherwise)
-        );
-        self.context.fault_of(at, FaultKind::Unsupported, "V7", message)
-    }
+#[cold]
+fn no_select(terms: &ValueTerms<'_>, at: At<'_>, [then, otherwise]: [Value; 2]) -> Stop {
+    let message = format!(
+        "a selection between {} and {} is not supported yet",
+        terms.describe_value(then),
+        terms.describe_value(otherwise)
+    );
+    terms.context.fault_of(at, FaultKind::Unsupported, "V7", message)
 }
 
 impl Values<'_> {
@@ -358,7 +358,7 @@ impl Values<'_> {
                 [_, Value::Undefined(_)] => Some(parts.map(|part| (part, beside(part, otherwise))).collect()),
                 [_, _] => self.terms.packed.align(then, otherwise),
             };
-            let pairs = pairs.ok_or_else(|| self.terms.no_select(at, [then, otherwise]))?;
+            let pairs = pairs.ok_or_else(|| no_select(&self.terms, at, [then, otherwise]))?;
             return self.select_parts(at, condition, pairs);
         }
         Ok(self.terms.partly(condition, [then, otherwise]))
@@ -458,7 +458,7 @@ impl Values<'_> {
                     return self.select_parts(at, term, pieces);
                 }
                 let Some(format) = format_of(then).or_else(|| format_of(otherwise)) else {
-                    return Err(self.terms.no_select(at, [then, otherwise]));
+                    return Err(no_select(&self.terms, at, [then, otherwise]));
                 };
                 let x = self.reals().arm(at, then, format)?;
                 let y = self.reals().arm(at, otherwise, format)?;

@@ -27,6 +27,7 @@ pub(super) struct Factors<'t> {
     right: &'t Terms,
     sum: &'t Terms,
     places: Places,
+    pc: InstId,
     /// Whether no element is undefined.
     complete: bool,
     /// Whether a row, a column and a sum are known, so that a result may be.
@@ -40,10 +41,9 @@ pub(super) struct Factors<'t> {
 
 impl<'t> Factors<'t> {
     pub(crate) fn new(
-        left: &'t Terms,
-        right: &'t Terms,
-        sum: &'t Terms,
+        [left, right, sum]: [&'t Terms; 3],
         places: Places,
+        pc: InstId,
         is_known: impl Fn(u64) -> bool,
     ) -> Factors<'t> {
         let complete =
@@ -54,7 +54,7 @@ impl<'t> Factors<'t> {
             && left.raw.chunks(left.columns).any(|row| row.iter().all(is_known))
             && (0..right.columns)
                 .any(|column| right.raw[column..].iter().step_by(right.columns).all(is_known));
-        Factors { left, right, sum, places, complete, known, of_left, of_right, step: None }
+        Factors { left, right, sum, places, pc, complete, known, of_left, of_right, step: None }
     }
 }
 
@@ -173,14 +173,14 @@ impl Matrices<'_, '_> {
         let sum = numbers.as_ref().unwrap_or(sum);
         // Integers are not rounded.
         let is_known = |raw| ieee.is_none() && !element.is_integer() && self.numbers.known.contains(raw);
-        let mut factors = Factors::new(left, right, sum, Places::OF_C, is_known);
+        let mut factors = Factors::new([left, right, sum], Places::OF_C, pc, is_known);
         factors.step = ieee;
         let inside = fragment_layout::elements_in_register(element).min(2);
         for (number, d) in d.iter().enumerate() {
             let mut results = [[UNDEFINED; 32]; 2];
             for (at, result) in results.iter_mut().enumerate().take(inside) {
                 let first = fragment_layout::of_wide_c(Lane::FIRST, number * inside + at);
-                *result = self.dot_products(pc, &mut factors, first);
+                *result = self.dot_products(&mut factors, first);
             }
             if let MatrixElement::Float(format) = element {
                 self.terms.packed.set_matrix_register(&mut step, *d, format, &results[..inside]);
@@ -194,32 +194,22 @@ impl Matrices<'_, '_> {
     }
 
     /// `sum[p] + Σ left[row][k] · right[k][column]` for 32 places from one on; undefined where an operand is.
-    pub(super) fn dot_products(
-        &mut self,
-        pc: InstId,
-        factors: &mut Factors<'_>,
-        first: (usize, usize),
-    ) -> [u64; 32] {
-        let totals = self.dot_product_terms(pc, factors, first);
+    pub(super) fn dot_products(&mut self, factors: &mut Factors<'_>, first: (usize, usize)) -> [u64; 32] {
+        let totals = self.dot_product_terms(factors, first);
         if factors.known {
             self.note_known(factors, first, &totals);
         }
         totals
     }
 
-    fn dot_product_terms(
-        &mut self,
-        pc: InstId,
-        factors: &mut Factors<'_>,
-        first: (usize, usize),
-    ) -> [u64; 32] {
-        let Factors { left, right, sum, places, complete, of_left, of_right, step, .. } = factors;
+    fn dot_product_terms(&mut self, factors: &mut Factors<'_>, first: (usize, usize)) -> [u64; 32] {
+        let Factors { left, right, sum, places, pc, complete, of_left, of_right, step, .. } = factors;
         let total: [u64; 32] = Lane::each(|lane| {
             let (row, column) = places.of_lane(first, lane);
             sum.at(row, column)
         });
         if !*complete || step.is_some() {
-            return self.defined_dot_products(pc, factors, first, total);
+            return self.defined_dot_products(factors, first, total);
         }
         let mut total = Pattern::Repeated { list: &total, shift: 0 };
         let mut list = [0; 32];
@@ -241,7 +231,7 @@ impl Matrices<'_, '_> {
                 self.terms.store.intern_operand(Pattern::Repeated { list, shift: 0 })
             });
             let operands = [x, y, self.terms.store.intern_operand(total)];
-            total = Pattern::Results(self.terms.store.push_operands(TermOp::Fma, &operands, pc));
+            total = Pattern::Results(self.terms.store.push_operands(TermOp::Fma, &operands, *pc));
         }
         total.all()
     }
@@ -262,12 +252,11 @@ impl Matrices<'_, '_> {
     /// Like [`Matrices::dot_products`], where some operands are undefined, or in IEEE arithmetic.
     fn defined_dot_products(
         &mut self,
-        pc: InstId,
         factors: &Factors<'_>,
         first: (usize, usize),
         mut total: [u64; 32],
     ) -> [u64; 32] {
-        let Factors { left, right, places, .. } = factors;
+        let Factors { left, right, places, pc, .. } = *factors;
         let mut mask = LaneMask::ALL;
         for lane in Lane::all() {
             let (row, column) = places.of_lane(first, lane);

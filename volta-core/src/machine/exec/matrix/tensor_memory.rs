@@ -49,19 +49,18 @@ impl Asynchronous<'_, '_> {
         operation: &TensorMemoryOp,
     ) -> Result<(), Stop> {
         self.accesses.exact()?;
+        if let TensorMemoryOp::Allocate { pair, .. }
+        | TensorMemoryOp::Free { pair, .. }
+        | TensorMemoryOp::Relinquish { pair } = operation
+        {
+            self.is_of_one_kind(At::first(warp, pc), *pair)?;
+        }
         match operation {
-            TensorMemoryOp::Allocate { to, columns, pair } => {
-                self.is_of_one_kind(At::first(warp, pc), *pair)?;
-                self.allocate(warp, pc, *to, (*columns, *pair))
-            }
+            TensorMemoryOp::Allocate { to, columns, pair } => self.allocate(warp, pc, *to, (*columns, *pair)),
             TensorMemoryOp::Free { address, columns, pair } => {
-                self.is_of_one_kind(At::first(warp, pc), *pair)?;
                 self.free(warp, pc, *address, (*columns, *pair))
             }
-            TensorMemoryOp::Relinquish { pair } => {
-                self.is_of_one_kind(At::first(warp, pc), *pair)?;
-                self.relinquish(warp, pc)
-            }
+            TensorMemoryOp::Relinquish { .. } => self.relinquish(warp, pc),
             TensorMemoryOp::Load { d, from } => self.load_tensor(warp, pc, d, *from),
             TensorMemoryOp::Store { to, a } => self.store_tensor(warp, pc, *to, a),
             TensorMemoryOp::Wait { loads } => self.wait_for_tensor(warp, *loads),

@@ -214,10 +214,10 @@ impl Asynchronous<'_, '_> {
         let known = &self.accesses.values.numbers.known;
         // Integers are not rounded.
         let is_known = |raw| !d.is_integer() && known.contains(raw);
-        let mut factors = Factors::new(&left, &right, &sum, Places::OF_ROWS, is_known);
+        let mut factors = Factors::new([&left, &right, &sum], Places::OF_ROWS, pc, is_known);
         for row in (0..shape.rows).step_by(32) {
             for at in 0..shape.columns {
-                let mut results = self.matrices().dot_products(pc, &mut factors, (row, at)).to_vec();
+                let mut results = self.matrices().dot_products(&mut factors, (row, at)).to_vec();
                 if shape.saturate {
                     results = self.matrices().saturated_sums(pc, &results);
                 }

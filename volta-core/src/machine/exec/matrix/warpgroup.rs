@@ -44,28 +44,22 @@ fn others(warp: &Warp) -> impl Iterator<Item = usize> {
 
 impl Synchronisation<'_> {
     /// Checks that a thread accesses no register of a product in flight (rule Y12).
-    pub(crate) fn touches_products(
-        &mut self,
-        warp: &Warp,
-        mask: LaneMask,
-        op: &Op,
-        pc: InstId,
-    ) -> Result<(), Stop> {
+    pub(crate) fn touches_products(&mut self, at: At<'_>, op: &Op) -> Result<(), Stop> {
         if let Op::Async(Async::Multiply(_)) = op {
             return Ok(());
         }
-        let products = &mut self.products[warp.index];
+        let products = &mut self.products[at.warp.index];
         let mut busy = None;
         op.visit_registers(&mut |register, _| {
             let used = &mut products.uses[register.index()];
-            used.touched = Some(pc);
+            used.touched = Some(at.pc);
             if used.running > 0 {
                 busy = busy.or(Some(*used));
             }
         });
         match busy {
             None => Ok(()),
-            Some(used) => Err(self.context.in_flight(warp, mask, pc, used, "is touched")),
+            Some(used) => Err(self.context.in_flight(at, used, "is touched")),
         }
     }
 
@@ -133,7 +127,7 @@ impl Synchronisation<'_> {
             let used = products.uses[register.index()];
             // Results of one shape accumulate in order, and factors may be read again.
             if used.running > 0 && used.result != result {
-                return Err(self.context.in_flight(warp, LaneMask::ALL, pc, used, "is used by another one"));
+                return Err(self.context.in_flight(At::first(warp, pc), used, "is used by another one"));
             }
             if result.is_none() && product.d.contains(&register) {
                 let message =
@@ -167,8 +161,7 @@ impl Synchronisation<'_> {
 
 impl Context<'_> {
     #[cold]
-    fn in_flight(&self, warp: &Warp, mask: LaneMask, pc: InstId, used: Use, what: &str) -> Stop {
-        let lane = mask.first();
+    fn in_flight(&self, At { warp, lane, pc }: At<'_>, used: Use, what: &str) -> Stop {
         let part = if used.result.is_some() { "of the result" } else { "of the left factor" };
         let message = format!("a register {part} of a product {what} while the product is in flight");
         let sites = vec![

@@ -29,8 +29,9 @@ use crate::machine::sync::synchronisation::Synchronisation;
 use crate::number::format::Format;
 use crate::program::matrix::{Fragment, FragmentRole, MatrixElement, MatrixProduct, MatrixShape};
 use crate::program::{Address, InstId, RegId, Space, Src};
-use crate::term::{Store, TermId, TermKind};
+use crate::term::{Store, TermId};
 use crate::value::float_inst::{FloatInst, Shape};
+use crate::value::int_terms::number;
 use crate::value::known_floats::clamp_term;
 use crate::value::register::Register;
 use crate::value::{Origin, Sym, SymKind, Value};
@@ -191,9 +192,9 @@ impl Matrices<'_, '_> {
         let (rows, columns) = (sum.raw.len() / sum.columns, sum.columns);
         let mut out = Terms::new(rows, columns);
         let is_known = |raw| self.numbers.known.contains(raw);
-        let mut factors = Factors::new(left, right, sum, Places::in_order(columns), is_known);
+        let mut factors = Factors::new([left, right, sum], Places::in_order(columns), pc, is_known);
         for first in (0..rows * columns).step_by(32) {
-            let totals = self.dot_products(pc, &mut factors, (first / columns, first % columns));
+            let totals = self.dot_products(&mut factors, (first / columns, first % columns));
             out.raw[first..first + 32].copy_from_slice(&totals);
         }
         out
@@ -600,14 +601,9 @@ impl Synchronisation<'_> {
 
 /// The integers of known terms, with `None` for undefined elements; `None` if some term is unknown.
 fn known_integers(store: &Store, terms: &Terms) -> Option<Vec<Option<i64>>> {
-    let known = |raw: &u64| {
-        if is_undefined(*raw) {
-            return Some(None);
-        }
-        match TermId::from_raw(*raw).kind() {
-            TermKind::Constant(id) => Some(Some(store.constant(id).exact.finite()?.to_i64()?)),
-            TermKind::Input { .. } | TermKind::Lane(..) => None,
-        }
+    let known = |raw: &u64| match is_undefined(*raw) {
+        true => Some(None),
+        false => Some(Some(number(store, TermId::from_raw(*raw))?.to_i64()?)),
     };
     terms.raw.iter().map(known).collect()
 }
