@@ -207,6 +207,17 @@ pub enum Compare {
 }
 
 impl Compare {
+    /// The comparison of the same operands in the other order.
+    pub fn turned(self) -> Compare {
+        match self {
+            Compare::Eq | Compare::Ne => self,
+            Compare::Lt => Compare::Gt,
+            Compare::Le => Compare::Ge,
+            Compare::Gt => Compare::Lt,
+            Compare::Ge => Compare::Le,
+        }
+    }
+
     /// Whether it asks which operand is greater, not only whether they are equal.
     pub fn is_order(self) -> bool {
         match self {

@@ -2,7 +2,7 @@
 
 use crate::number::Rational;
 use crate::number::format::{Format, Rounding, round};
-use crate::program::{Clamp, Float1, Float2, Precision, Src};
+use crate::program::{Clamp, Float1, Float2, Op, Precision, RegId, Src};
 use crate::term::TermOp;
 use smallvec::{SmallVec, smallvec};
 
@@ -15,14 +15,37 @@ pub(crate) struct Shape {
     pub(crate) clamp: Clamp,
 }
 
+/// An instruction that computes a float from floats of its format.
+#[derive(Clone, Debug)]
+pub(crate) struct FloatInst {
+    pub(crate) shape: Shape,
+    pub(crate) d: RegId,
+    pub(crate) sources: SmallVec<[Src; 3]>,
+}
+
+impl FloatInst {
+    /// The instruction that an operation is, if it is one.
+    #[inline]
+    pub(crate) fn of(op: &Op) -> Option<FloatInst> {
+        if let Op::Float1 { op, format, precision, d, a } = op {
+            let (shape, sources) = Shape::of_one(*op, *format, *precision, *a);
+            return Some(FloatInst { shape, d: *d, sources });
+        }
+        if let Op::Float2 { op, format, precision, clamp, d, a, b } = op {
+            let shape = Shape::of_two(*op, *format, *precision, *clamp);
+            return Some(FloatInst { shape, d: *d, sources: smallvec![*a, *b] });
+        }
+        if let Op::Fma { format, precision, clamp, d, a, b, c } = op {
+            let shape = Shape { op: TermOp::Fma, format: *format, precision: *precision, clamp: *clamp };
+            return Some(FloatInst { shape, d: *d, sources: smallvec![*a, *b, *c] });
+        }
+        None
+    }
+}
+
 impl Shape {
     /// An operation on one float, with its operands.
-    pub(crate) fn of_one(
-        op: Float1,
-        format: Format,
-        precision: Precision,
-        a: Src,
-    ) -> (Shape, SmallVec<[Src; 2]>) {
+    fn of_one(op: Float1, format: Format, precision: Precision, a: Src) -> (Shape, SmallVec<[Src; 3]>) {
         let (op, sources) = match op {
             Float1::Neg => (TermOp::Neg, smallvec![a]),
             Float1::Abs => (TermOp::Abs, smallvec![a]),
@@ -53,11 +76,6 @@ impl Shape {
             Float2::CopySign => TermOp::CopySign,
         };
         Shape { op, format, precision, clamp }
-    }
-
-    /// Of `fma`.
-    pub(crate) fn of_fma(format: Format, precision: Precision, clamp: Clamp) -> Shape {
-        Shape { op: TermOp::Fma, format, precision, clamp }
     }
 
     /// Whether this may be a step of an idiom that is recognised lane by lane: it rounds down.

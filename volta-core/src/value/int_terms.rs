@@ -25,7 +25,7 @@ pub(crate) struct IntTerms<'t> {
 }
 
 /// The number that a constant term stands for.
-fn number(store: &Store, term: TermId) -> Option<&Rational> {
+pub(crate) fn number(store: &Store, term: TermId) -> Option<&Rational> {
     match store.view(term) {
         View::Constant(constant) => constant.exact.finite(),
         View::Input { .. } | View::Apply(..) => None,

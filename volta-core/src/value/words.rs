@@ -3,11 +3,19 @@
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::{Compare, Int, Int1, Int2, Int3, PermuteMode, Width};
 
-/// The low bits of `x` as a signed number, when the type is signed.
-#[inline(always)]
-fn widen(ty: Int, x: u64) -> i128 {
-    let top = 64 - ty.width.bits();
-    if ty.signed { i128::from((x << top) as i64 >> top) } else { i128::from(x << top >> top) }
+impl Int {
+    /// The number that the low bits of a word encode.
+    #[inline(always)]
+    pub(crate) fn number(self, word: u64) -> i128 {
+        let top = 64 - self.width.bits();
+        if self.signed { i128::from((word << top) as i64 >> top) } else { i128::from(word << top >> top) }
+    }
+
+    /// The least and the greatest number of the type.
+    pub(crate) fn limits(self) -> [i128; 2] {
+        let bits = self.width.bits();
+        if self.signed { [-(1 << (bits - 1)), (1 << (bits - 1)) - 1] } else { [0, (1 << bits) - 1] }
+    }
 }
 
 /// The low bits of `x`, sign-extended to 64 bits.
@@ -55,12 +63,12 @@ pub(crate) fn scalar2(op: Int2, ty: Int, x: u64, y: u64) -> Option<u64> {
         Int2::And => x & y & mask,
         Int2::Or => (x | y) & mask,
         Int2::Xor => (x ^ y) & mask,
-        Int2::AddSat => saturate(ty, widen(ty, x) + widen(ty, y)),
-        Int2::SubSat => saturate(ty, widen(ty, x) - widen(ty, y)),
+        Int2::AddSat => saturate(ty, ty.number(x) + ty.number(y)),
+        Int2::SubSat => saturate(ty, ty.number(x) - ty.number(y)),
         Int2::MulHi => {
             // The product of two 64-bit numbers fits 128 bits in either reading.
             if ty.signed {
-                wide((widen(ty, x) * widen(ty, y)) >> bits)
+                wide((ty.number(x) * ty.number(y)) >> bits)
             } else {
                 let product = u128::from(x & mask) * u128::from(y & mask);
                 (product >> bits) as u64 & mask
@@ -68,7 +76,7 @@ pub(crate) fn scalar2(op: Int2, ty: Int, x: u64, y: u64) -> Option<u64> {
         }
         Int2::MulWide => {
             let product = if ty.signed {
-                (widen(ty, x) * widen(ty, y)) as u64
+                (ty.number(x) * ty.number(y)) as u64
             } else {
                 (u128::from(x & mask) * u128::from(y & mask)) as u64
             };
@@ -82,21 +90,21 @@ pub(crate) fn scalar2(op: Int2, ty: Int, x: u64, y: u64) -> Option<u64> {
             if op == Int2::Mul24Lo { wide(product) } else { wide(product >> 16) }
         }
         Int2::Div | Int2::Rem => {
-            let (x, y) = (widen(ty, x), widen(ty, y));
+            let (x, y) = (ty.number(x), ty.number(y));
             if y == 0 {
                 return None;
             }
             wide(if op == Int2::Div { x / y } else { x % y })
         }
-        Int2::Min => wide(widen(ty, x).min(widen(ty, y))),
-        Int2::Max => wide(widen(ty, x).max(widen(ty, y))),
+        Int2::Min => wide(ty.number(x).min(ty.number(y))),
+        Int2::Max => wide(ty.number(x).max(ty.number(y))),
         Int2::Shl => {
             let amount = (y & 0xffff_ffff).min(u64::from(bits)) as u32;
             x.checked_shl(amount).unwrap_or(0) & mask
         }
         Int2::Shr => {
             let amount = (y & 0xffff_ffff).min(u64::from(bits)) as u32;
-            if ty.signed { wide(widen(ty, x) >> amount) } else { (x & mask).checked_shr(amount).unwrap_or(0) }
+            if ty.signed { wide(ty.number(x) >> amount) } else { (x & mask).checked_shr(amount).unwrap_or(0) }
         }
         Int2::MaskClamp | Int2::MaskWrap => {
             let clamp = op == Int2::MaskClamp;
@@ -108,13 +116,8 @@ pub(crate) fn scalar2(op: Int2, ty: Int, x: u64, y: u64) -> Option<u64> {
     })
 }
 
-fn saturate(ty: Int, value: i128) -> u64 {
-    let bits = ty.width.bits();
-    let (low, high) = if ty.signed {
-        (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1)
-    } else {
-        (0, (1i128 << bits) - 1)
-    };
+pub(crate) fn saturate(ty: Int, value: i128) -> u64 {
+    let [low, high] = ty.limits();
     value.clamp(low, high) as u64 & ty.width.mask()
 }
 
@@ -129,7 +132,7 @@ pub(crate) fn scalar3(op: Int3, ty: Int, [x, y, z]: [u64; 3]) -> u64 {
             let sum = scalar2(Int2::MulWide, ty, x, y).unwrap_or(0).wrapping_add(z);
             if bits >= 32 { sum } else { sum & ((1 << (2 * bits)) - 1) }
         }
-        Int3::Sad => (widen(ty, x) - widen(ty, y)).unsigned_abs().wrapping_add(u128::from(z)) as u64 & mask,
+        Int3::Sad => (ty.number(x) - ty.number(y)).unsigned_abs().wrapping_add(u128::from(z)) as u64 & mask,
         Int3::Extract => extract(ty, x, y, z),
         Int3::ShfLeftWrap | Int3::ShfLeftClamp | Int3::ShfRightWrap | Int3::ShfRightClamp => {
             let double = (y & 0xffff_ffff) << 32 | x & 0xffff_ffff;

@@ -8,7 +8,9 @@ use crate::concurrency::race::VectorClockDetector;
 use crate::launch::objects::Object;
 use crate::machine::group::context::Context;
 use crate::machine::group::stop::Stop;
-use crate::machine::group::values::Values;
+use crate::machine::group::terms::Operands;
+use crate::machine::group::values::{Matrices, Values};
+use crate::machine::group::warp::Warp;
 use crate::machine::memory::access_pattern::AccessPatterns;
 use crate::machine::memory::contents::Memory;
 use crate::machine::memory::overlap::OverlapOfCta;
@@ -100,7 +102,17 @@ pub(crate) struct Asynchronous<'a, 'l> {
     pub(crate) tensor_memory: &'a mut TensorMemory,
 }
 
-impl Asynchronous<'_, '_> {
+impl<'l> Asynchronous<'_, 'l> {
+    /// The operands of one instruction of a warp.
+    pub(crate) fn operands<'v>(&'v self, warp: &'v Warp, pc: InstId) -> Operands<'v, 'l> {
+        self.accesses.values.terms.operands(warp, pc)
+    }
+
+    /// Matrices in registers.
+    pub(crate) fn matrices(&mut self) -> Matrices<'_, 'l> {
+        self.accesses.values.matrices()
+    }
+
     pub(crate) fn check_budgets(&self) -> Result<(), Stop> {
         let Accesses { values, sync, memory, overlap, work, .. } = &self.accesses;
         let overlap = overlap.as_ref().map_or(0, |overlap| overlap.bytes());

@@ -3,10 +3,13 @@
 use super::extents::{Linear, SAME, Steps};
 use super::growth::Apart;
 use crate::base::lane::LaneMask;
-use crate::machine::cta_class::{ClassRun, Drift, FAR, Outcome, words_of};
+use crate::machine::cta_class::{ClassRun, Drift, Executing, FAR, Outcome, words_of};
 use crate::machine::group::warp::Warp;
 use crate::program::{Compare, Int, Int1, Int2, Int3, Op, PredSrc, Space, Src, Width};
 use crate::value::{Truth, Value};
+
+/// The steps of a result; `None` where its words elsewhere are not known.
+type Followed = Result<Option<Steps>, Apart>;
 
 /// An operand that changes by known steps, and its word in each lane.
 struct Operand {
@@ -24,12 +27,6 @@ impl Operand {
     fn in_lanes(&self) -> impl Iterator<Item = Linear> {
         self.words.iter().map(|word| Linear { first: (*word).into(), steps: self.steps })
     }
-}
-
-/// The number that a word encodes.
-fn number(ty: Int, word: u64) -> i128 {
-    let is_negative = ty.signed && word >> (ty.width.bits() - 1) & 1 == 1;
-    i128::from(word & ty.width.mask()) - if is_negative { 1 << ty.width.bits() } else { 0 }
 }
 
 /// Steps modulo 2^width, as near to zero as possible; `None` where one is too large to represent.
@@ -71,7 +68,7 @@ fn keep_low_bits(steps: Steps, bits: u32) -> bool {
 
 impl ClassRun {
     /// The result of an operation some operands of which change from CTA to CTA; `None` where it is no register.
-    pub(crate) fn integer(&mut self, all: (&Warp, LaneMask), op: &Op) -> Result<Option<Outcome>, Apart> {
+    pub(crate) fn integer(&mut self, all: Executing<'_>, op: &Op) -> Result<Option<Outcome>, Apart> {
         let told = |d, steps: Option<Steps>, width| {
             Ok(Some(Outcome { d, drift: steps.map_or(Drift::Unknown, Drift::By), width }))
         };
@@ -150,13 +147,9 @@ impl ClassRun {
 
     /// An operand that is concrete in all lanes, and fits the width in all CTAs. `None` if its words elsewhere are not
     /// known.
-    fn operand(
-        &mut self,
-        (warp, mask): (&Warp, LaneMask),
-        source: Src,
-        width: Width,
-    ) -> Result<Option<Operand>, Apart> {
-        let words: Option<Vec<u64>> = mask.iter().map(|lane| self.word(warp, source, lane)).collect();
+    fn operand(&mut self, of: Executing<'_>, source: Src, width: Width) -> Result<Option<Operand>, Apart> {
+        let warp = of.warp;
+        let words: Option<Vec<u64>> = of.mask.iter().map(|lane| self.word(warp, source, lane)).collect();
         let words = words.ok_or(Apart)?;
         let Drift::By(steps) = self.drift(warp, source) else { return Ok(None) };
         let words = match source {
@@ -203,7 +196,7 @@ impl ClassRun {
     /// Keeps the CTAs in which all words are positive numbers.
     fn keep_positive(&mut self, ty: Int, a: &Operand) -> Result<bool, Apart> {
         self.keep_signs(ty, a)?;
-        Ok(a.words.iter().all(|word| number(ty, *word) >= 0))
+        Ok(a.words.iter().all(|word| ty.number(*word) >= 0))
     }
 
     /// The quotient's and the remainder's steps where words are divided by a positive number.
@@ -218,7 +211,7 @@ impl ClassRun {
         Ok(Some([quotient, remainder]))
     }
 
-    fn two(&mut self, op: Int2, ty: Int, a: &Operand, b: &Operand) -> Result<Option<Steps>, Apart> {
+    fn two(&mut self, op: Int2, ty: Int, a: &Operand, b: &Operand) -> Followed {
         let width = ty.width;
         Ok(match op {
             Int2::Add => plus(width, a.steps, b.steps),
@@ -232,8 +225,8 @@ impl ClassRun {
                 self.keep_signs(ty, a)?;
                 self.keep_signs(ty, b)?;
                 match (a.constant(), b.constant()) {
-                    (Some(factor), _) => times(width.twice(), b.steps, number(ty, factor)),
-                    (None, Some(factor)) => times(width.twice(), a.steps, number(ty, factor)),
+                    (Some(factor), _) => times(width.twice(), b.steps, ty.number(factor)),
+                    (None, Some(factor)) => times(width.twice(), a.steps, ty.number(factor)),
                     (None, None) => None,
                 }
             }
@@ -249,7 +242,7 @@ impl ClassRun {
             },
             Int2::Div | Int2::Rem => match b.constant() {
                 Some(by) => {
-                    let parts = self.divide(ty, a, number(ty, by))?;
+                    let parts = self.divide(ty, a, ty.number(by))?;
                     parts.map(|[quotient, rest]| if op == Int2::Div { quotient } else { rest })
                 }
                 None => None,
@@ -261,8 +254,7 @@ impl ClassRun {
             },
             Int2::Min | Int2::Max => {
                 self.compare(Compare::Lt, ty, a, b)?;
-                let takes_first =
-                    |(a, b): (&u64, &u64)| (number(ty, *a) < number(ty, *b)) == (op == Int2::Min);
+                let takes_first = |(a, b): (&u64, &u64)| (ty.number(*a) < ty.number(*b)) == (op == Int2::Min);
                 let mut which = a.words.iter().zip(&b.words).map(takes_first);
                 let first = which.next().unwrap_or(true);
                 let taken = if first { a.steps } else { b.steps };
@@ -279,13 +271,7 @@ impl ClassRun {
     }
 
     /// The steps of low bits of a word that are inserted at a position of another one, which does not change.
-    fn inserted(
-        &mut self,
-        width: Width,
-        a: &Operand,
-        position: u64,
-        length: u64,
-    ) -> Result<Option<Steps>, Apart> {
+    fn inserted(&mut self, width: Width, a: &Operand, position: u64, length: u64) -> Followed {
         let bits = u64::from(width.bits());
         let length = length.min(bits.saturating_sub(position));
         if length == 0 {
@@ -297,13 +283,7 @@ impl ClassRun {
     }
 
     /// `and`, `or` and `xor` with a mask that is the same in all CTAs.
-    fn bitwise(
-        &mut self,
-        op: Int2,
-        width: Width,
-        a: &Operand,
-        mask: &Operand,
-    ) -> Result<Option<Steps>, Apart> {
+    fn bitwise(&mut self, op: Int2, width: Width, a: &Operand, mask: &Operand) -> Followed {
         let highest = mask.words.iter().fold(0u64, |all, word| all | word);
         let bits = u64::BITS - highest.leading_zeros();
         // The bits that the mask selects or changes are the same in all CTAs.
@@ -332,8 +312,8 @@ impl ClassRun {
         self.keep_signs(ty, a)?;
         self.keep_signs(ty, b)?;
         for (one, other) in a.words.iter().zip(&b.words) {
-            let one = Linear { first: number(ty, *one), steps: a.steps };
-            let other = Linear { first: number(ty, *other), steps: b.steps };
+            let one = Linear { first: ty.number(*one), steps: a.steps };
+            let other = Linear { first: ty.number(*other), steps: b.steps };
             let apart = one.minus(other).ok_or(Apart)?;
             let bounds = match op {
                 Compare::Lt | Compare::Ge if apart.first < 0 => [-FAR, -1],
@@ -350,18 +330,14 @@ impl ClassRun {
     }
 
     /// The steps of one of two operands, which a predicate that is the same in all CTAs chooses.
-    fn selected(
-        &mut self,
-        (warp, mask): (&Warp, LaneMask),
-        width: Width,
-        arms: [Src; 2],
-        by: PredSrc,
-    ) -> Result<Option<Steps>, Apart> {
+    fn selected(&mut self, of: Executing<'_>, width: Width, arms: [Src; 2], by: PredSrc) -> Followed {
         let mut chosen = None;
-        for lane in mask {
-            let Truth::Known(holds) = warp.predicates[by.pred.index()].get(lane) else { return Err(Apart) };
+        for lane in of.mask {
+            let Truth::Known(holds) = of.warp.predicates[by.pred.index()].get(lane) else {
+                return Err(Apart);
+            };
             let arm = arms[usize::from(holds == by.negated)];
-            let own = self.operand((warp, LaneMask::of(lane)), arm, width)?;
+            let own = self.operand(Executing { mask: LaneMask::of(lane), ..of }, arm, width)?;
             let own = own.map(|own| own.steps);
             match chosen {
                 None => chosen = Some(own),

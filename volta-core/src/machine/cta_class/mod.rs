@@ -17,6 +17,7 @@ use crate::base::lane::{Lane, LaneMask};
 use crate::launch::Launch;
 use crate::launch::objects::{Backing, locate};
 use crate::launch::tensor::Initial;
+use crate::machine::group::context::Context;
 use crate::machine::group::warp::Warp;
 use crate::program::{
     Access, Address, Async, Effect, Groups, InstId, Op, RegId, Space, Special, Src, Wait, Width, Writes,
@@ -38,6 +39,22 @@ pub(crate) enum Drift {
 }
 
 pub(crate) const STAYS: Drift = Drift::By(SAME);
+
+/// Lanes of a warp that execute an operation.
+#[derive(Clone, Copy)]
+pub(crate) struct Executing<'a> {
+    pub(crate) context: Context<'a>,
+    pub(crate) warp: &'a Warp,
+    pub(crate) mask: LaneMask,
+}
+
+impl Executing<'_> {
+    /// The state space and the address in it that a lane accesses; `None` if it is not known.
+    fn located(&self, (space, address): (Space, Address), lane: Lane) -> Option<(Space, u64)> {
+        let base = self.context.bits(self.warp, address.base, lane)?;
+        Some(locate(space, base.wrapping_add_signed(address.offset)))
+    }
+}
 
 /// Beyond all numbers of a run.
 const FAR: i128 = 1 << 100;
@@ -148,8 +165,7 @@ impl ClassRun {
     /// was executed; the others are noted.
     pub(crate) fn before(
         &mut self,
-        launch: &Launch<'_>,
-        (warp, mask): (&Warp, LaneMask),
+        of: Executing<'_>,
         op: &Op,
         is_conditional: bool,
     ) -> Result<Option<Outcome>, Apart> {
@@ -157,29 +173,25 @@ impl ClassRun {
         if is_conditional {
             let mut written = true;
             op.visit_registers(&mut |register, writes| {
-                written &= !writes || self.drift(warp, Src::Reg(register)) == STAYS;
+                written &= !writes || self.drift(of.warp, Src::Reg(register)) == STAYS;
             });
             if !written {
                 return Err(Apart);
             }
         }
-        let result = self.result_of(launch, (warp, mask), op)?;
+        let result = self.result_of(of, op)?;
         if is_conditional && result.is_some_and(|result| result.drift != STAYS) {
             return Err(Apart);
         }
         if result.is_none() {
-            self.writes_the_same(warp, mask, op);
+            self.writes_the_same(of.warp, of.mask, op);
         }
         Ok(result)
     }
 
     /// As [`ClassRun::before`]; `None` for an operation all of whose results are the same in all CTAs.
-    fn result_of(
-        &mut self,
-        launch: &Launch<'_>,
-        (warp, mask): (&Warp, LaneMask),
-        op: &Op,
-    ) -> Result<Option<Outcome>, Apart> {
+    fn result_of(&mut self, of: Executing<'_>, op: &Op) -> Result<Option<Outcome>, Apart> {
+        let Executing { context, warp, mask } = of;
         if let Op::Special { d, special, width } = op {
             let drift = match special {
                 Special::Ctaid(n) | Special::ClusterId(n) => {
@@ -216,7 +228,7 @@ impl ClassRun {
                 return Err(Apart);
             }
             let bytes = u64::from(width.bytes()) * d.len() as u64;
-            let growing = self.access(launch, (warp, mask), (*space, *address), bytes)?;
+            let growing = self.access(of, (*space, *address), bytes)?;
             return match (growing, d.as_slice()) {
                 (None, _) | (Some(_), [None]) => Ok(None),
                 (Some(drift), [Some(d)]) => Ok(Some(Outcome { d: *d, drift, width: *width })),
@@ -228,63 +240,27 @@ impl ClassRun {
             if a.iter().any(|a| self.drift(warp, *a) != STAYS) {
                 return Err(Apart);
             }
-            self.access_the_same(launch, (warp, mask), (*space, *address), bytes)?;
+            self.access_the_same(of, (*space, *address), bytes)?;
             return Ok(None);
         }
         if let Op::Async(Async::Copy { to, from, bytes, size, ignore }) = op {
             let is_decided =
                 ignore.is_some_and(|ignore| warp.predicates[ignore.pred.index()].sym.meets(mask));
             let is_number = |size| {
-                let is_known = |lane| matches!(value(launch, warp, size, lane), Value::Bits(_));
+                let is_known = |lane| context.bits(warp, size, lane).is_some();
                 self.drift(warp, size) == STAYS && mask.iter().all(is_known)
             };
             if is_decided || !size.is_none_or(is_number) {
                 return Err(Apart);
             }
-            self.access_the_same(launch, (warp, mask), (Space::Shared, *to), (*bytes).into())?;
-            self.access_the_same(launch, (warp, mask), (Space::Global, *from), (*bytes).into())?;
+            self.access_the_same(of, (Space::Shared, *to), (*bytes).into())?;
+            self.access_the_same(of, (Space::Global, *from), (*bytes).into())?;
             return Ok(None);
         }
         if self.reads_the_same(warp, op) {
-            return if self.is_within_cta(launch, (warp, mask), op) { Ok(None) } else { Err(Apart) };
+            return if is_within_cta(of, op) { Ok(None) } else { Err(Apart) };
         }
-        self.integer((warp, mask), op)
-    }
-
-    /// Whether an operation other than a load or a store has no effect outside of the CTA.
-    fn is_within_cta(&self, launch: &Launch<'_>, (warp, mask): (&Warp, LaneMask), op: &Op) -> bool {
-        let is_shared = |space: Space, address: Address| {
-            mask.iter().all(|lane| {
-                let Value::Bits(base) = value(launch, warp, address.base, lane) else { return false };
-                let (own, _) = locate(space, base.wrapping_add_signed(address.offset));
-                matches!(own, Space::Shared | Space::Cluster)
-            })
-        };
-        if let Op::LoadFragment { space, address, .. }
-        | Op::StoreFragment { space, address, .. }
-        | Op::LoadMatrix { space, address, .. }
-        | Op::StoreMatrix { space, address, .. }
-        | Op::Atomic { space, address, .. } = op
-        {
-            return is_shared(*space, *address);
-        }
-        if let Op::Async(operation) = op {
-            return matches!(
-                operation,
-                Async::Commit { groups: Groups::Plain } | Async::Wait { groups: Groups::Plain, .. }
-            );
-        }
-        if let Op::Unevaluated { .. } | Op::Swap(_) = op {
-            return false;
-        }
-        match op.effect() {
-            Effect::Computes | Effect::Collective(_) | Effect::Context => true,
-            Effect::Waits(Wait::Barrier | Wait::Warp(_)) | Effect::Control(_) => true,
-            Effect::Waits(Wait::Phase) => false,
-            // A fault ends the run.
-            Effect::Fault => true,
-            Effect::Reads | Effect::Writes(Writes::Store | Writes::Atomic | Writes::Copy) => false,
-        }
+        self.integer(of, op)
     }
 
     /// Notes the result of an operation that was executed.
@@ -307,37 +283,37 @@ impl ClassRun {
     /// Whether threads may meet, wait or branch at an operation: what it reads is the same in all CTAs.
     pub(crate) fn meets(
         &mut self,
-        launch: &Launch<'_>,
+        context: Context<'_>,
         (warp, mask): (&Warp, LaneMask),
         op: &Op,
     ) -> Result<(), Apart> {
-        if !self.reads_the_same(warp, op) || !self.is_within_cta(launch, (warp, mask), op) {
+        let of = Executing { context, warp, mask };
+        if !self.reads_the_same(of.warp, op) || !is_within_cta(of, op) {
             return Err(Apart);
         }
-        self.writes_the_same(warp, mask, op);
+        self.writes_the_same(of.warp, of.mask, op);
         Ok(())
     }
 
     /// As [`ClassRun::access`], of what does not grow with the launch.
     fn access_the_same(
         &mut self,
-        launch: &Launch<'_>,
-        all: (&Warp, LaneMask),
+        of: Executing<'_>,
         place: (Space, Address),
         bytes: u64,
     ) -> Result<(), Apart> {
-        if self.access(launch, all, place, bytes)?.is_some() { Err(Apart) } else { Ok(()) }
+        if self.access(of, place, bytes)?.is_some() { Err(Apart) } else { Ok(()) }
     }
 
     /// An access of `bytes` bytes of each lane. Returns how what is read there changes, if that is a number that grows
     /// with the launch.
     fn access(
         &mut self,
-        launch: &Launch<'_>,
-        (warp, mask): (&Warp, LaneMask),
+        of: Executing<'_>,
         (space, address): (Space, Address),
         bytes: u64,
     ) -> Result<Option<Drift>, Apart> {
+        let Executing { context: Context { launch, .. }, warp, mask } = of;
         let steps = self.steps(warp, address.base)?;
         let is_one = match address.base {
             Src::Reg(register) => warp.register(register).uniform(mask).is_some(),
@@ -348,8 +324,7 @@ impl ClassRun {
         let mut objects: SmallVec<[(u32, [i64; 2]); 2]> = SmallVec::new();
         let mut places = Vec::new();
         for lane in lanes {
-            let Value::Bits(base) = value(launch, warp, address.base, lane) else { return Err(Apart) };
-            let (own, inner) = locate(space, base.wrapping_add_signed(address.offset));
+            let (own, inner) = of.located((space, address), lane).ok_or(Apart)?;
             // Memory of the CTA or of a thread.
             if matches!(own, Space::Shared | Space::Cluster | Space::Local) {
                 if steps != SAME {
@@ -428,14 +403,36 @@ impl ClassRun {
     }
 }
 
-/// What a source holds in a lane.
-fn value(launch: &Launch<'_>, warp: &Warp, source: Src, lane: Lane) -> Value {
-    match source {
-        Src::Reg(register) => warp.register(register).get(lane),
-        Src::Imm(bits) => Value::Bits(bits),
-        Src::Symbol(variable, offset) => {
-            Value::Bits(launch.objects.address(variable, warp.rank).wrapping_add_signed(offset))
-        }
+/// Whether an operation other than a load or a store has no effect outside of the CTA.
+fn is_within_cta(of: Executing<'_>, op: &Op) -> bool {
+    let is_shared = |space: Space, address: Address| {
+        let own = |lane| of.located((space, address), lane);
+        of.mask.iter().all(|lane| matches!(own(lane), Some((Space::Shared | Space::Cluster, _))))
+    };
+    if let Op::LoadFragment { space, address, .. }
+    | Op::StoreFragment { space, address, .. }
+    | Op::LoadMatrix { space, address, .. }
+    | Op::StoreMatrix { space, address, .. }
+    | Op::Atomic { space, address, .. } = op
+    {
+        return is_shared(*space, *address);
+    }
+    if let Op::Async(operation) = op {
+        return matches!(
+            operation,
+            Async::Commit { groups: Groups::Plain } | Async::Wait { groups: Groups::Plain, .. }
+        );
+    }
+    if let Op::Unevaluated { .. } | Op::Swap(_) = op {
+        return false;
+    }
+    match op.effect() {
+        Effect::Computes | Effect::Collective(_) | Effect::Context => true,
+        Effect::Waits(Wait::Barrier | Wait::Warp(_)) | Effect::Control(_) => true,
+        Effect::Waits(Wait::Phase) => false,
+        // A fault ends the run.
+        Effect::Fault => true,
+        Effect::Reads | Effect::Writes(Writes::Store | Writes::Atomic | Writes::Copy) => false,
     }
 }
 

@@ -8,7 +8,7 @@ use crate::machine::cta::Cta;
 use crate::machine::exec::arithmetic::select::Snapshot;
 use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::UnderGuards;
-use crate::machine::group::warp::Warp;
+use crate::machine::group::warp::{Step, Warp};
 use crate::program::{Control, InstId, Op, PredSrc, Src};
 use crate::term::{Bound, Store, TermId, TermKind, TermOp, View};
 use crate::value::int_terms::whole;
@@ -52,13 +52,12 @@ impl Cta<'_> {
     /// instructions at which they continue; `None` where there is no loop, or no such integer.
     pub(super) fn run_by_value(
         &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        (pc, guard): (InstId, PredSrc),
-        join: InstId,
+        Step { warp, mask, pc }: Step<'_>,
+        guard: PredSrc,
         branch: &DecidedByInput<'_>,
         steps: &mut u32,
     ) -> Result<Option<WentOn>, Stop> {
+        let join = branch.join;
         let inst = &self.context.launch.program.insts[pc.index()];
         let Some(Control::Branch(target)) = inst.op.control() else { return Ok(None) };
         let hangs = self.hammock(pc).is_ok_and(|hammock| hammock.loops);
@@ -94,13 +93,14 @@ impl Cta<'_> {
             let (if_taken, if_passed) = (by_value.supposing(1), by_value.supposing(0));
             let own_condition = [(lane, Truth::Condition(condition))];
             let side = (&own_condition[..], true, if_taken);
-            let done = self.run_where(side, warp, mask, (*target, join), branch, &mut own)?;
+            let step = Step { warp, mask, pc: *target };
+            let done = self.run_where(side, step, branch, &mut own)?;
             let taken = Snapshot::new(warp, &outer.live);
             before.restore(warp, mask);
             let done = match done {
                 Ok(()) => {
                     let side = (&own_condition[..], false, if_passed);
-                    self.run_where(side, warp, mask, (pc.next(), join), branch, &mut own)?
+                    self.run_where(side, Step { warp, mask, pc: pc.next() }, branch, &mut own)?
                 }
                 Err(refused) => Err(refused),
             };

@@ -7,7 +7,7 @@ use crate::base::lane::LaneMask;
 use crate::machine::cta::{Cta, Guarded};
 use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::ValueTerms;
-use crate::machine::group::warp::{Lanes, Warp};
+use crate::machine::group::warp::{Lanes, Step, Warp};
 use crate::machine::sync::synchronisation::Synchronisation;
 use crate::program::{Control, Divides, Effect, Inst, InstId, Members, Src, Wait};
 use crate::verdict::FaultKind;
@@ -89,7 +89,7 @@ impl<'l> Cta<'l> {
                 let Lanes { warp, active, .. } = threads.lanes()?;
                 // Before threads meet, wait or branch.
                 if let Some(class) = &mut self.class {
-                    let met = class.meets(self.context.launch, (warp, active), &inst.op);
+                    let met = class.meets(self.context, (warp, active), &inst.op);
                     met.map_err(|_| Stop::Apart(Some(pc)))?;
                 }
             }
@@ -215,7 +215,7 @@ impl Converged for Lanes<'_> {
     fn ask_guard(&mut self, cta: &mut Cta<'_>, inst: &Inst, pc: InstId) -> Result<Active, Stop> {
         self.active = match inst.guard {
             None => self.all,
-            Some(guard) => match cta.guarded(self.warp, self.all, inst, pc, guard)? {
+            Some(guard) => match cta.guarded(Step { warp: self.warp, mask: self.all, pc }, inst, guard)? {
                 Guarded::Lanes(active) => active,
                 Guarded::Moved => return Ok(Active::Moved),
                 Guarded::Done => return Ok(Active::Nobody),

@@ -17,7 +17,7 @@ use crate::number::format::Format;
 use crate::program::{Address, Clamp, Inst, InstId, Op, RegId, Space, Src, Width};
 use crate::term::{IeeeKey, IeeeOp, TermId, TermOp};
 use crate::value::Value;
-use crate::value::float_inst::Shape;
+use crate::value::float_inst::{FloatInst, Shape};
 use crate::value::int_terms::whole;
 use crate::value::register::{Affine, Held};
 use smallvec::SmallVec;
@@ -37,138 +37,72 @@ impl Cta<'_> {
         {
             return Ok(self.values.reals().ieee_together(group, pc, &ieee));
         }
-        let result = match &inst.op {
-            Op::Mov { d, a, width } => match self.context.held_by(group, *a) {
-                Some(held) if held.symbolic => {
-                    group.hold(*d, held);
-                    return Ok(true);
-                }
-                Some(held) => narrowed(*width, held.words).map(|words| (*d, words)),
-                None => None,
-            },
-            Op::Int2 { op, ty, d, a, b } => self
-                .context
-                .numbers_of(group, [*a, *b])
-                .and_then(|[x, y]| affine2(*op, *ty, x, y))
-                .map(|words| (*d, words)),
-            Op::Int3 { op, ty, d, a, b, c } => self
-                .context
-                .numbers_of(group, [*a, *b, *c])
-                .and_then(|numbers| affine3(*op, *ty, numbers))
-                .map(|words| (*d, words)),
-            Op::CvtInt { d, a, from, to, saturate } => self
-                .context
-                .numbers_of(group, [*a])
-                .and_then(|[x]| affine_convert(*from, *to, *saturate, x))
-                .map(|words| (*d, words)),
-            Op::SetpInt { compare, ty, p, q: None, a, b, combine: None } => {
-                let numbers = self.context.numbers_of(group, [*a, *b]);
-                let holds = numbers.and_then(|[x, y]| affine_compare(*compare, *ty, x, y));
-                if let Some(holds) = holds {
-                    group.decide(*p, holds);
-                }
-                return Ok(holds.is_some());
+        if let Some(FloatInst { shape, d, sources }) = FloatInst::of(&inst.op) {
+            return Ok(match sources[..] {
+                [a] => self.arithmetic().float_together(group, pc, shape, d, [a]),
+                [a, b] => self.arithmetic().float_together(group, pc, shape, d, [a, b]),
+                [a, b, c] => self.arithmetic().float_together(group, pc, shape, d, [a, b, c]),
+                _ => false,
+            });
+        }
+        if let Op::Load { space, address, width, d, access, .. } = &inst.op {
+            let is_plain = !access.leads_nowhere && access.ahead_of.is_none() && self.patterns.is_none();
+            return Ok(is_plain && self.accesses().load_together(group, (*space, *address), *width, d)?);
+        }
+        if let Op::Store { space, address, width, a, access, .. } = &inst.op {
+            let is_plain = !access.leads_nowhere && self.patterns.is_none();
+            return Ok(is_plain && group.store(&mut self.accesses(), (*space, *address), *width, a)?);
+        }
+        if let Op::SetpInt { compare, ty, p, q: None, a, b, combine: None } = &inst.op {
+            let numbers = self.context.numbers_of(group, [*a, *b]);
+            let holds = numbers.and_then(|[x, y]| affine_compare(*compare, *ty, x, y));
+            if let Some(holds) = holds {
+                group.decide(*p, holds);
             }
-            Op::Float1 { op, format, precision, d, a } => {
-                let (shape, sources) = Shape::of_one(*op, *format, *precision, *a);
-                return Ok(match sources[..] {
-                    [a] => self.arithmetic().float_together(group, pc, shape, *d, [a]),
-                    [a, b] => self.arithmetic().float_together(group, pc, shape, *d, [a, b]),
-                    _ => false,
-                });
-            }
-            Op::Float2 { op, format, precision, clamp, d, a, b } => {
-                let shape = Shape::of_two(*op, *format, *precision, *clamp);
-                return Ok(self.arithmetic().float_together(group, pc, shape, *d, [*a, *b]));
-            }
-            Op::Fma { format, precision, clamp, d, a, b, c } => {
-                let shape = Shape::of_fma(*format, *precision, *clamp);
-                return Ok(self.arithmetic().float_together(group, pc, shape, *d, [*a, *b, *c]));
-            }
-            Op::CvtFloat { d, a, from, to, integral: None, clamp: Clamp::None, .. }
-                if !self.values.terms.store.is_ieee() =>
-            {
-                // The same reals in another format (rule V2).
-                let held = self.context.held_by(group, *a).filter(|held| held.symbolic);
-                let terms = held.and_then(|held| raw_reals(held.words, *from));
-                let Some(terms) =
-                    terms.filter(|terms| !self.values.numbers.known.may_contain(terms.min_max()))
-                else {
-                    return Ok(false);
-                };
-                group.hold(*d, reals(*to, terms));
-                return Ok(true);
-            }
-            Op::Load { space, address, width, d, access, .. } => {
-                let is_plain = !access.leads_nowhere && access.ahead_of.is_none() && self.patterns.is_none();
-                return if is_plain {
-                    self.accesses().load_together(group, (*space, *address), *width, d)
-                } else {
-                    Ok(false)
-                };
-            }
-            Op::Store { space, address, width, a, access, .. } => {
-                let is_plain = !access.leads_nowhere && self.patterns.is_none();
-                return if is_plain {
-                    group.store(&mut self.accesses(), (*space, *address), *width, a)
-                } else {
-                    Ok(false)
-                };
-            }
-            Op::Enter { .. }
-            | Op::Undetermined(_)
-            | Op::Special { .. }
-            | Op::Int1 { .. }
-            | Op::Insert { .. }
-            | Op::Carry { .. }
-            | Op::SetpInt { .. }
-            | Op::SetpFloat { .. }
-            | Op::Pred2 { .. }
-            | Op::PredMov { .. }
-            | Op::PredConst { .. }
-            | Op::Select { .. }
-            | Op::Pack { .. }
-            | Op::Unpack { .. }
-            | Op::IntToFloat { .. }
-            | Op::FloatToInt { .. }
-            | Op::CvtFloat { .. }
-            | Op::Atomic { .. }
-            | Op::Swap(_)
-            | Op::Cvta { .. }
-            | Op::IsSpace { .. }
-            | Op::MapToCta { .. }
-            | Op::CtaRankOf { .. }
-            | Op::Branch { .. }
-            | Op::BranchTable { .. }
-            | Op::Exit
-            | Op::Trap
-            | Op::Nop
-            | Op::Barrier { .. }
-            | Op::WarpSync { .. }
-            | Op::Shuffle { .. }
-            | Op::Vote { .. }
-            | Op::Ballot { .. }
-            | Op::MatchAny { .. }
-            | Op::MatchAll { .. }
-            | Op::Redux { .. }
-            | Op::ActiveMask { .. }
-            | Op::Elect { .. }
-            | Op::Mma { .. }
-            | Op::LoadMatrix { .. }
-            | Op::StoreMatrix { .. }
-            | Op::TransposeMatrix { .. }
-            | Op::LoadFragment { .. }
-            | Op::StoreFragment { .. }
-            | Op::MultiplyFragments { .. }
-            | Op::Async(_)
-            | Op::Unevaluated { .. }
-            | Op::Unsupported { .. } => None,
-        };
-        if let Some((d, words)) = result {
-            group.hold(d, Held { words, symbolic: false });
+            return Ok(holds.is_some());
+        }
+        let result = affine_result(self, group, &inst.op);
+        if let Some((d, held)) = result {
+            group.hold(d, held);
         }
         Ok(result.is_some())
     }
+}
+
+/// What an operation that moves, converts or computes integers writes in all threads, if that is affine; `None` for
+/// all others.
+#[inline(always)]
+fn affine_result<const B: usize>(
+    cta: &Cta<'_>,
+    group: &mut impl Group<B>,
+    op: &Op,
+) -> Option<(RegId, Held<B>)> {
+    let (d, words) = if let Op::Mov { d, a, width } = op {
+        let held = cta.context.held_by(group, *a)?;
+        if held.symbolic {
+            return Some((*d, held));
+        }
+        (*d, narrowed(*width, held.words))
+    } else if let Op::Int2 { op, ty, d, a, b } = op {
+        let [x, y] = cta.context.numbers_of(group, [*a, *b])?;
+        (*d, affine2(*op, *ty, x, y))
+    } else if let Op::Int3 { op, ty, d, a, b, c } = op {
+        (*d, affine3(*op, *ty, cta.context.numbers_of(group, [*a, *b, *c])?))
+    } else if let Op::CvtInt { d, a, from, to, saturate } = op {
+        let [x] = cta.context.numbers_of(group, [*a])?;
+        (*d, affine_convert(*from, *to, *saturate, x))
+    } else if let Op::CvtFloat { d, a, from, to, integral: None, clamp: Clamp::None, .. } = op
+        && !cta.values.terms.store.is_ieee()
+    {
+        // The same reals in another format (rule V2).
+        let held = cta.context.held_by(group, *a).filter(|held| held.symbolic)?;
+        let terms = raw_reals(held.words, *from)?;
+        let may_be_known = cta.values.numbers.known.may_contain(terms.min_max());
+        return (!may_be_known).then(|| (*d, reals(*to, terms)));
+    } else {
+        return None;
+    };
+    Some((d, Held { words: words?, symbolic: false }))
 }
 
 impl Arithmetic<'_, '_> {

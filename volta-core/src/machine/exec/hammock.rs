@@ -9,7 +9,7 @@ use crate::machine::group::forks::fork;
 use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::ValueTerms;
 use crate::machine::group::values::Values;
-use crate::machine::group::warp::Warp;
+use crate::machine::group::warp::{At, Step, Warp};
 use crate::program::{Control, Effect, Hammock, Inst, InstId, Members, NoHammock, PredSrc};
 use crate::term::{Bound, TermId};
 use crate::value::Truth;
@@ -40,6 +40,7 @@ pub(super) struct DecidedByInput<'p> {
     pub(crate) pc: InstId,
     guard: PredSrc,
     conditions: Vec<(Lane, Truth)>,
+    pub(crate) join: InstId,
 }
 
 impl DecidedByInput<'_> {
@@ -51,6 +52,9 @@ impl DecidedByInput<'_> {
         }
     }
 }
+
+/// What came of executing sides.
+pub(super) type Went<T> = Result<Result<T, Refused>, Stop>;
 
 /// Why sides were not executed to their end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,13 +69,13 @@ impl Cta<'_> {
     /// Executes both sides of a branch for the lanes of `symbolic`; returns the instruction at which they join.
     pub(super) fn choose_sides(
         &mut self,
-        warp: &mut Warp,
-        symbolic: LaneMask,
+        step: Step<'_>,
         inst: &Inst,
-        pc: InstId,
         guard: PredSrc,
     ) -> Result<InstId, Stop> {
-        self.choose_sides_within(warp, symbolic, inst, pc, guard, &mut 0)?.map_err(|refused| {
+        let Step { warp, mask, pc } = step;
+        let done = self.choose_sides_within(Step { warp, mask, pc }, inst, guard, &mut 0)?;
+        done.map_err(|refused| {
             let why = match refused {
                 Refused::Steps => format!("its arms execute more than {MAX_STEPS} operations"),
                 Refused::Rounds => {
@@ -79,29 +83,28 @@ impl Cta<'_> {
                     format!("a loop may go on after {most} rounds: give what decides it a `range`")
                 }
             };
-            self.values.terms.decided_by_input(warp, symbolic, inst, pc, guard, Some(why))
+            self.values.terms.decided_by_input(At { warp, lane: mask.first(), pc }, inst, guard, &why)
         })
     }
 
     fn choose_sides_within(
         &mut self,
-        warp: &mut Warp,
-        symbolic: LaneMask,
+        step: Step<'_>,
         inst: &Inst,
-        pc: InstId,
         guard: PredSrc,
         steps: &mut u32,
-    ) -> Result<Result<InstId, Refused>, Stop> {
+    ) -> Went<InstId> {
+        let pc = step.pc;
         let Some(target) = self.context.launch.program.target_of(inst) else {
             return Err(Stop::Defect("the arms of an operation that is not a branch"));
         };
         let hammock = match self.hammock(pc) {
             Ok(hammock) => hammock,
             Err(why @ (NoHammock::Apart | NoHammock::Effect(_) | NoHammock::Long)) => {
-                let why = self.context.why_not(why);
+                let (at, why) = (step.at(step.mask.first()), self.context.why_not(why));
                 let terms = &self.values.terms;
-                let stop = terms.decided_by_input(warp, symbolic, inst, pc, guard, Some(why));
-                return Err(fork(terms, stop, (warp, symbolic.first()), guard));
+                let stop = terms.decided_by_input(at, inst, guard, &why);
+                return Err(fork(terms, stop, (at.warp, at.lane), guard));
             }
         };
         if self.values.is_too_deep() {
@@ -110,8 +113,9 @@ impl Cta<'_> {
         // In a long kernel with many branches, each of them takes a pass over the code.
         self.check_budgets()?;
         let join = hammock.join;
-        let conditions = self.values.terms.conditions(warp, symbolic, guard, pc);
-        let branch = DecidedByInput { inst, pc, guard, conditions: conditions.clone() };
+        let conditions = self.values.terms.conditions(&step, guard);
+        let warp = step.warp;
+        let branch = DecidedByInput { inst, pc, guard, conditions: conditions.clone(), join };
         let contents = |warp: &Warp| Snapshot::new(warp, &hammock.live);
         let so_far = *steps;
         for (mask, condition) in self.values.terms.together(&conditions) {
@@ -132,7 +136,8 @@ impl Cta<'_> {
                     sides.push(contents(warp));
                     continue;
                 }
-                let done = self.run_where(side, warp, lanes, (start, join), &branch, &mut own)?;
+                let step = Step { warp, mask: lanes, pc: start };
+                let done = self.run_where(side, step, &branch, &mut own)?;
                 if let Err(refused) = done {
                     before.restore(warp, mask);
                     return Ok(Err(refused));
@@ -156,12 +161,10 @@ impl Cta<'_> {
     pub(super) fn run_where(
         &mut self,
         (conditions, holds, bound): (&[(Lane, Truth)], bool, Option<Bound>),
-        warp: &mut Warp,
-        mask: LaneMask,
-        (pc, join): (InstId, InstId),
+        Step { warp, mask, pc }: Step<'_>,
         branch: &DecidedByInput<'_>,
         steps: &mut u32,
-    ) -> Result<Result<(), Refused>, Stop> {
+    ) -> Went<()> {
         let around = self.values.terms.guards.all();
         self.values.narrow_guards(conditions, holds);
         let narrowed = self.values.narrow_registers(warp, mask);
@@ -171,7 +174,7 @@ impl Cta<'_> {
         }
         self.values.depth += 1;
         let done = stacker::maybe_grow(STACK_LEFT, STACK_MORE, || {
-            self.run_side(warp, mask, pc, join, branch, steps)
+            self.run_side(Step { warp, mask, pc }, branch, steps)
         });
         self.values.depth -= 1;
         if supposes {
@@ -183,18 +186,11 @@ impl Cta<'_> {
         done
     }
 
-    /// Executes one side, or the rest of it, for the lanes of `mask`.
-    pub(super) fn run_side(
-        &mut self,
-        warp: &mut Warp,
-        mut mask: LaneMask,
-        mut pc: InstId,
-        join: InstId,
-        branch: &DecidedByInput<'_>,
-        steps: &mut u32,
-    ) -> Result<Result<(), Refused>, Stop> {
+    /// Executes one side, or the rest of it.
+    fn run_side(&mut self, step: Step<'_>, branch: &DecidedByInput<'_>, steps: &mut u32) -> Went<()> {
+        let Step { warp, mut mask, mut pc } = step;
         let insts = &self.context.launch.program.insts;
-        while pc != join {
+        while pc != branch.join {
             *steps += 1;
             if *steps > MAX_STEPS {
                 return Ok(Err(Refused::Steps));
@@ -214,7 +210,7 @@ impl Cta<'_> {
             let Some(target) = self.context.launch.program.target_of(inst) else {
                 let active = match inst.guard {
                     None => mask,
-                    Some(guard) => match self.guarded(warp, mask, inst, pc, guard)? {
+                    Some(guard) => match self.guarded(Step { warp, mask, pc }, inst, guard)? {
                         Guarded::Lanes(active) => active,
                         Guarded::Done | Guarded::Moved => LaneMask::NONE,
                     },
@@ -224,13 +220,16 @@ impl Cta<'_> {
                     if mask.is_empty() {
                         return Ok(Ok(()));
                     }
-                } else if !active.is_empty() && !exchange_under_guard(self, warp, active, inst, pc)? {
+                } else if !active.is_empty()
+                    && !exchange_under_guard(self, Step { warp, mask: active, pc }, inst)?
+                {
                     self.values.terms.under_guards().settle_address(warp, active, &inst.op, branch);
                     if let Err(why) = self.context.may_happen(&inst.op) {
                         let why = format!("in one of its arms, {why}{}", self.context.where_is(pc));
-                        let DecidedByInput { inst, pc, guard, conditions: _ } = *branch;
+                        let DecidedByInput { inst, pc, guard, .. } = *branch;
                         let terms = &self.values.terms;
-                        let stop = terms.decided_by_input(warp, mask, inst, pc, guard, Some(why));
+                        let at = At { warp, lane: mask.first(), pc };
+                        let stop = terms.decided_by_input(at, inst, guard, &why);
                         return Err(fork(terms, stop, (warp, active.first()), guard));
                     }
                     self.execute(warp, active, inst, pc)?;
@@ -243,18 +242,18 @@ impl Cta<'_> {
                 continue;
             };
             let (mut taken, mut symbolic) = self.values.terms.guard_lanes(warp, mask, pc, guard)?;
-            let (holds, fails) = self.values.decided(warp, symbolic, pc, guard);
+            let (holds, fails) = self.values.decided(&Step { warp, mask: symbolic, pc }, guard);
             taken |= holds;
             symbolic &= !(holds | fails);
             let passed = mask & !taken & !symbolic;
             let mut parts = Vec::with_capacity(3);
             if !symbolic.is_empty() {
                 // The loop's trip count may depend on an integer with few values.
-                let by_value = self.run_by_value(warp, symbolic, (pc, guard), join, branch, steps)?;
+                let by_value = self.run_by_value(Step { warp, mask: symbolic, pc }, guard, branch, steps)?;
                 let done = match by_value {
                     Some(done) => done,
                     None => self
-                        .choose_sides_within(warp, symbolic, inst, pc, guard, steps)?
+                        .choose_sides_within(Step { warp, mask: symbolic, pc }, inst, guard, steps)?
                         .map(|join| vec![(symbolic, join)]),
                 };
                 match done {
@@ -269,7 +268,7 @@ impl Cta<'_> {
                 continue;
             }
             for (part, pc) in parts {
-                let done = self.run_side(warp, part, pc, join, branch, steps)?;
+                let done = self.run_side(Step { warp, mask: part, pc }, branch, steps)?;
                 if done.is_err() {
                     return Ok(done);
                 }
@@ -296,13 +295,8 @@ impl Cta<'_> {
 
 /// Executes an operation by which lanes exchange values, where all of them do so under one guard, and nothing is
 /// ordered by it; returns whether it did.
-fn exchange_under_guard(
-    cta: &mut Cta<'_>,
-    warp: &mut Warp,
-    active: LaneMask,
-    inst: &Inst,
-    pc: InstId,
-) -> Result<bool, Stop> {
+fn exchange_under_guard(cta: &mut Cta<'_>, step: Step<'_>, inst: &Inst) -> Result<bool, Stop> {
+    let Step { warp, mask: active, pc } = step;
     let Effect::Collective(members @ Members::Mask(_)) = inst.op.effect() else { return Ok(false) };
     let guards = &cta.values.terms.guards;
     let guard = guards.of(active.first());
@@ -316,17 +310,8 @@ fn exchange_under_guard(
 
 impl Values<'_> {
     /// The lanes for which what else holds where they execute decides a condition: it holds, or it does not.
-    pub(super) fn decided(
-        &mut self,
-        warp: &Warp,
-        symbolic: LaneMask,
-        pc: InstId,
-        guard: PredSrc,
-    ) -> (LaneMask, LaneMask) {
-        if symbolic.is_empty() {
-            return (LaneMask::NONE, LaneMask::NONE);
-        }
-        let conditions = self.terms.conditions(warp, symbolic, guard, pc);
+    pub(super) fn decided(&mut self, symbolic: &Step<'_>, guard: PredSrc) -> (LaneMask, LaneMask) {
+        let conditions = self.terms.conditions(symbolic, guard);
         let [never_taken, never_passed] = [true, false].map(|holds| self.never(&conditions, holds));
         (never_passed & !never_taken, never_taken)
     }

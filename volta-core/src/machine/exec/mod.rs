@@ -14,19 +14,18 @@ pub(crate) mod repeat;
 pub(crate) mod threads;
 pub(crate) mod wait;
 
-use crate::machine::exec::arithmetic::convert;
-use crate::machine::exec::arithmetic::ieee;
-use crate::value::Truth;
-use crate::value::float_inst;
-
 use super::cta::{Cta, Guarded};
 use crate::base::lane::LaneMask;
 use crate::launch::objects::from_generic;
+use crate::machine::exec::arithmetic::convert::FloatCast;
+use crate::machine::exec::arithmetic::ieee::IeeeInst;
 use crate::machine::exec::arithmetic::integer::Integer;
-use crate::machine::exec::arithmetic::predicates::{Carry, CompareTargets};
+use crate::machine::exec::arithmetic::predicates::{Carry, CompareInst};
 use crate::machine::group::stop::Stop;
-use crate::machine::group::warp::Warp;
+use crate::machine::group::warp::{At, Step, Warp};
 use crate::program::{Async, Inst, InstId, Op, PredSrc};
+use crate::value::Truth;
+use crate::value::float_inst::FloatInst;
 use crate::value::register::Register;
 use crate::verdict::FaultKind;
 use threads::{OneThread, WholeWarp};
@@ -46,7 +45,7 @@ impl Cta<'_> {
             return self.execute_for_class(warp, mask, inst, pc);
         }
         if !self.sync.products.is_empty() {
-            self.sync.touches_products(warp, mask, &inst.op, pc)?;
+            self.sync.touches_products(At { warp, lane: mask.first(), pc }, &inst.op)?;
         }
         self.sync.settle_tickets(&self.values.terms.packed, warp, mask, &inst.op);
         let together = match mask.only() {
@@ -56,38 +55,36 @@ impl Cta<'_> {
             Some(lane) => self.execute_together(&mut OneThread { warp, lane }, inst, pc)?,
             None => false,
         };
-        if together { Ok(()) } else { self.execute_by_lanes(warp, mask, inst, pc) }
+        if together { Ok(()) } else { self.execute_by_lanes(Step { warp, mask, pc }, inst) }
     }
 
     /// As [`Cta::execute`], lane by lane where the lanes differ.
     #[inline(never)] // Outlined so that the fast path does not pay for this frame.
-    fn execute_by_lanes(
-        &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        inst: &Inst,
-        pc: InstId,
-    ) -> Result<(), Stop> {
+    fn execute_by_lanes(&mut self, step: Step<'_>, inst: &Inst) -> Result<(), Stop> {
         if self.values.terms.store.is_ieee()
-            && let Some(ieee) = ieee::IeeeInst::of(&inst.op)
+            && let Some(ieee) = IeeeInst::of(&inst.op)
         {
-            return self.values.reals().ieee_by_lanes(warp, mask, pc, &ieee);
+            return self.values.reals().ieee_by_lanes(step, &ieee);
         }
+        if let Some(float) = FloatInst::of(&inst.op) {
+            return self.arithmetic().float(step, &float);
+        }
+        let Step { warp, mask, pc } = step;
+        let step = Step { warp, mask, pc };
         match &inst.op {
-            Op::Mov { d, a, width } => self.context.mov(warp, mask, *d, *a, *width),
-            Op::Int1 { op, ty, d, a } => self.integer(warp, mask, pc, *d, Integer::One(*op, *ty, [*a])),
-            Op::Int2 { op, ty, d, a, b } => {
-                self.integer(warp, mask, pc, *d, Integer::Two(*op, *ty, [*a, *b]))
+            Op::Mov { d, a, width } => {
+                self.context.mov(step, *d, *a, *width);
+                Ok(())
             }
-            Op::Int3 { op, ty, d, a, b, c } => {
-                self.integer(warp, mask, pc, *d, Integer::Three(*op, *ty, [*a, *b, *c]))
-            }
+            Op::Int1 { op, ty, d, a } => self.integer(step, *d, Integer::One(*op, *ty, [*a])),
+            Op::Int2 { op, ty, d, a, b } => self.integer(step, *d, Integer::Two(*op, *ty, [*a, *b])),
+            Op::Int3 { op, ty, d, a, b, c } => self.integer(step, *d, Integer::Three(*op, *ty, [*a, *b, *c])),
             Op::Insert { width, d, a, b, position, length } => {
-                self.integer(warp, mask, pc, *d, Integer::Insert(*width, [*a, *b, *position, *length]))
+                self.integer(step, *d, Integer::Insert(*width, [*a, *b, *position, *length]))
             }
             Op::CvtInt { d, a, from, to, saturate } => {
                 let op = Integer::Convert { from: *from, to: *to, saturate: *saturate, a: [*a] };
-                self.integer(warp, mask, pc, *d, op)
+                self.integer(step, *d, op)
             }
             Op::Carry { subtract, width, d, a, b, carry_in, carry_out } => {
                 let carry = Carry {
@@ -98,27 +95,15 @@ impl Cta<'_> {
                     carry_in: *carry_in,
                     carry_out: *carry_out,
                 };
-                self.values.terms.carry(warp, mask, pc, carry)
+                self.values.terms.carry(step, carry)
             }
             Op::SetpInt { compare, ty, p, q, a, b, combine } => {
-                let targets = CompareTargets { p: *p, q: *q, combine: *combine };
-                self.setp_int(warp, mask, pc, (*compare, *ty), [*a, *b], targets)
+                let inst = CompareInst { operands: [*a, *b], p: *p, q: *q, combine: *combine };
+                self.setp_int(step, (*compare, *ty), inst)
             }
             Op::SetpFloat { compare, format, flush, p, q, a, b, combine } => {
-                let targets = CompareTargets { p: *p, q: *q, combine: *combine };
-                self.values.reals().setp_float(warp, mask, pc, (*compare, *format, *flush), [*a, *b], targets)
-            }
-            Op::Float1 { op, format, precision, d, a } => {
-                let (shape, sources) = float_inst::Shape::of_one(*op, *format, *precision, *a);
-                self.arithmetic().float(warp, mask, pc, shape, *d, &sources)
-            }
-            Op::Float2 { op, format, precision, clamp, d, a, b } => {
-                let shape = float_inst::Shape::of_two(*op, *format, *precision, *clamp);
-                self.arithmetic().float(warp, mask, pc, shape, *d, &[*a, *b])
-            }
-            Op::Fma { format, precision, clamp, d, a, b, c } => {
-                let shape = float_inst::Shape::of_fma(*format, *precision, *clamp);
-                self.arithmetic().float(warp, mask, pc, shape, *d, &[*a, *b, *c])
+                let inst = CompareInst { operands: [*a, *b], p: *p, q: *q, combine: *combine };
+                self.values.reals().setp_float(step, (*compare, *format, *flush), inst)
             }
             Op::Load { .. } | Op::Store { .. } => self.access(warp, mask, inst, pc),
             Op::Atomic { update, scope, space, address, alignment, releases, d, a, .. } => {
@@ -130,15 +115,16 @@ impl Cta<'_> {
                 self.accesses().atomic(warp, mask, pc, (*update, *scope, *releases), place, (*d, *a))
             }
             Op::Swap(swap) => self.swap(warp, mask, pc, swap),
-            Op::Select { width, d, a, b, p } => {
-                self.values.select(warp, mask, pc, *width, *d, (*p, [*a, *b]))
-            }
+            Op::Select { width, d, a, b, p } => self.values.select(step, *width, *d, (*p, [*a, *b])),
             Op::Special { d, special, width } => {
-                self.context.special(warp, mask, pc, *d, *special, *width)?;
+                self.context.special(step, *d, *special, *width);
                 self.forget_taker(warp, mask, pc, (*d, *special));
                 Ok(())
             }
-            Op::Pred2 { op, p, a, b } => self.values.terms.pred2(warp, mask, pc, *op, *p, [*a, *b]),
+            Op::Pred2 { op, p, a, b } => {
+                self.values.terms.pred2(step, *op, *p, [*a, *b]);
+                Ok(())
+            }
             Op::PredMov { p, a } => {
                 for lane in mask {
                     let truth = self.values.terms.truth(warp, *a, lane, pc);
@@ -150,16 +136,19 @@ impl Cta<'_> {
                 warp.predicate_mut(*p).merge_bits(mask, LaneMask::all_if(*value));
                 Ok(())
             }
-            Op::Pack { d, parts, part } => self.values.terms.pack(warp, mask, *d, parts, *part),
-            Op::Unpack { d, a, part } => self.values.terms.unpack(warp, mask, pc, d, *a, *part),
+            Op::Pack { d, parts, part } => {
+                self.values.terms.pack(step, *d, parts, *part);
+                Ok(())
+            }
+            Op::Unpack { d, a, part } => self.values.terms.unpack(step, d, *a, *part),
             Op::IntToFloat { d, a, from, to, rounding } => {
-                self.values.reals().int_to_float(warp, mask, pc, (*d, *a), (*from, *to, *rounding))
+                self.values.reals().int_to_float(step, (*d, *a), (*from, *to, *rounding))
             }
             Op::FloatToInt { d, a, from, to, rounding, flush } => {
-                self.values.reals().float_to_int(warp, mask, pc, (*d, *a), (*from, *flush), (*to, *rounding))
+                self.values.reals().float_to_int(step, (*d, *a), (*from, *flush), (*to, *rounding))
             }
             Op::CvtFloat { d, a, from, to, integral, precision, clamp, finite } => {
-                let shape = convert::FloatCast {
+                let shape = FloatCast {
                     from: *from,
                     to: *to,
                     integral: *integral,
@@ -171,10 +160,10 @@ impl Cta<'_> {
                 if moves && self.values.fragments.convert(warp, mask, *d, *a, [*from, *to]) {
                     return Ok(());
                 }
-                self.values.reals().cvt_float(warp, mask, pc, *d, *a, shape)
+                self.values.reals().cvt_float(Step { warp, mask, pc }, (*d, *a), shape)
             }
             Op::Cvta { d, a, space, to, width } => {
-                self.values.terms.cvta(warp, mask, pc, (*d, *a), (*space, *to), *width)
+                self.values.terms.cvta(step, (*d, *a), (*space, *to), *width)
             }
             Op::MapToCta { d, a, rank, space, width } => {
                 self.values.terms.map_to_cta(warp, mask, pc, (*d, *width), (*a, *space), *rank)
@@ -192,16 +181,13 @@ impl Cta<'_> {
                 let is_known = !warp.diverged && mask == warp.live() && warp.live() == warp.exists;
                 if !is_known && !self.context.options.rules.reconverged_masks {
                     let message =
-                        "`activemask` after the lanes of the warp have diverged depends on the schedule"
-                            .into();
-                    let lane = mask.first();
-                    return Err(self.context.fault(
+                        "`activemask` after the lanes of the warp have diverged depends on the schedule";
+                    let first = At { warp, lane: mask.first(), pc };
+                    return Err(self.context.fault_of(
+                        first,
                         FaultKind::Nondeterministic,
                         "S4",
-                        message,
-                        warp,
-                        lane,
-                        pc,
+                        message.into(),
                     ));
                 }
                 warp.register_mut(*d).merge(mask, &Register::broadcast(mask.bits().into()));
@@ -223,29 +209,24 @@ impl Cta<'_> {
             Op::Async(operation) => self.asynchronous().execute(warp, mask, pc, operation),
             Op::Trap => {
                 let message = "the kernel reaches a trap or a failed assertion".to_string();
-                let lane = mask.first();
-                Err(self.context.fault(FaultKind::Assertion, "R1", message, warp, lane, pc))
+                Err(self.context.fault_of(step.at(mask.first()), FaultKind::Assertion, "R1", message))
             }
             Op::Undetermined(reason) => {
-                let lane = mask.first();
-                let site = self.context.site("is not determined here".into(), warp, lane, pc);
-                let help = "only the alignment of an address is known; compute with indices instead";
-                Err(self.context.fault_at(
-                    FaultKind::Nondeterministic,
-                    "M1",
-                    reason.clone(),
-                    vec![site],
-                    Some(help.into()),
-                ))
+                let sites = vec![self.context.site("is not determined here".into(), warp, mask.first(), pc)];
+                let help = "only the alignment of an address is known; compute with indices instead".into();
+                let kind = FaultKind::Nondeterministic;
+                Err(self.context.fault_at(kind, "M1", reason.clone(), sites, Some(help)))
             }
             Op::Unevaluated { d, p, a, predicates, is_collective: _, reason: _ } => {
-                self.values.terms.unevaluated(warp, mask, pc, (d, p), (a, predicates));
+                self.values.terms.unevaluated(step, (d, p), (a, predicates));
                 Ok(())
             }
-            Op::Unsupported { reason } => {
-                let lane = mask.first();
-                Err(self.context.fault(FaultKind::Unsupported, "S2", reason.clone(), warp, lane, pc))
-            }
+            Op::Unsupported { reason } => Err(self.context.fault_of(
+                step.at(mask.first()),
+                FaultKind::Unsupported,
+                "S2",
+                reason.clone(),
+            )),
             Op::Shuffle { mode, d, p, a, b, c, mask: _ } => {
                 self.values.terms.collective(warp, mask, pc).shuffle(*mode, (*d, *p), [*a, *b, *c])
             }
@@ -259,51 +240,48 @@ impl Cta<'_> {
             Op::MatchAll { d, p, a, width, mask: _ } => {
                 self.values.terms.collective(warp, mask, pc).match_all((*d, *p), *a, *width)
             }
-            Op::Redux { op, d, a, mask: _ } => self.arithmetic().redux(warp, mask, pc, *op, *d, *a),
+            Op::Redux { op, d, a, mask: _ } => self.arithmetic().redux(step, *op, *d, *a),
             Op::Elect { d, p, mask: _ } => self.values.terms.collective(warp, mask, pc).elect((*d, *p)),
-            Op::Mma { product, d, a, b, c } => self.values.matrices().mma(warp, pc, *product, d, [a, b, c]),
+            Op::Mma { product, d, a, b, c } => self.values.matrices().mma(step, *product, d, [a, b, c]),
             Op::LoadMatrix { space, address, transposed, d } => {
-                self.accesses().load_matrix(warp, pc, (*space, *address), *transposed, d)
+                self.accesses().load_matrix(step, (*space, *address), *transposed, d)
             }
             Op::StoreMatrix { space, address, transposed, a } => {
-                self.accesses().store_matrix(warp, pc, (*space, *address), *transposed, a)
+                self.accesses().store_matrix(step, (*space, *address), *transposed, a)
             }
-            Op::TransposeMatrix { d, a } => self.values.matrices().transpose_matrix(warp, pc, *d, *a),
+            Op::TransposeMatrix { d, a } => self.values.matrices().transpose_matrix(step, *d, *a),
             Op::LoadFragment { fragment, column_major, space, address, stride, d } => self
                 .accesses()
-                .load_fragment(warp, pc, (*fragment, *column_major), (*space, *address, *stride), d),
+                .load_fragment(step, (*fragment, *column_major), (*space, *address, *stride), d),
             Op::StoreFragment { fragment, column_major, space, address, stride, a } => self
                 .accesses()
-                .store_fragment(warp, pc, (*fragment, *column_major), (*space, *address, *stride), a),
+                .store_fragment(step, (*fragment, *column_major), (*space, *address, *stride), a),
             Op::MultiplyFragments { product, column_major, d, a, b, c } => {
-                self.values.matrices().multiply_fragments(warp, pc, (*product, *column_major), d, [a, b, c])
+                self.values.matrices().multiply_fragments(step, (*product, *column_major), d, [a, b, c])
             }
-            Op::Branch { .. }
+            Op::Float1 { .. }
+            | Op::Float2 { .. }
+            | Op::Fma { .. }
+            | Op::Branch { .. }
             | Op::BranchTable { .. }
             | Op::Exit
             | Op::Barrier { .. }
-            | Op::WarpSync { .. } => {
-                Err(Stop::Defect("an operation that waits or branches was executed by itself"))
-            }
+            | Op::WarpSync { .. } => Err(Stop::Defect(
+                "an operation was executed by itself that waits, branches or is no other one",
+            )),
         }
     }
 
     /// Evaluates a guard for the lanes of `mask`. Where it depends on the input, the operation becomes a select (rule
     /// S1).
-    pub(crate) fn guarded(
-        &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        inst: &Inst,
-        pc: InstId,
-        guard: PredSrc,
-    ) -> Result<Guarded, Stop> {
+    pub(crate) fn guarded(&mut self, step: Step<'_>, inst: &Inst, guard: PredSrc) -> Result<Guarded, Stop> {
+        let Step { warp, mask, pc } = step;
         if warp.predicates[guard.pred.index()].asked().meets(mask) {
             return self.guarded_by_answers(warp, mask, inst, pc, guard);
         }
         let (mut holds, mut symbolic) = self.values.terms.guard_lanes(warp, mask, pc, guard)?;
         if self.values.terms.guards.have_premises() {
-            let (hold, fail) = self.values.decided(warp, symbolic, pc, guard);
+            let (hold, fail) = self.values.decided(&Step { warp, mask: symbolic, pc }, guard);
             // Known from here on, so that a loop that goes on by it is seen to repeat itself.
             let is_known = !self.values.terms.guards.are_narrow();
             for lane in if is_known { hold | fail } else { LaneMask::NONE } {
@@ -317,7 +295,7 @@ impl Cta<'_> {
             return Ok(Guarded::Lanes(holds));
         }
         if let Some(target) = self.context.launch.program.target_of(inst) {
-            let join = self.choose_sides(warp, symbolic, inst, pc, guard)?;
+            let join = self.choose_sides(Step { warp, mask: symbolic, pc }, inst, guard)?;
             if join.index() == self.context.launch.program.insts.len() {
                 warp.exited |= symbolic;
                 self.sync.leave_cluster(warp, symbolic);
@@ -334,10 +312,10 @@ impl Cta<'_> {
         }
         self.choose_in_class(warp, &inst.op, pc)?;
         if !holds.is_empty() {
-            self.values.terms.choice_allowed(warp, symbolic, inst, pc, guard)?;
+            self.values.terms.choice_allowed(At { warp, lane: symbolic.first(), pc }, inst, guard)?;
             self.execute(warp, holds, inst, pc)?;
         }
-        self.choose_result(warp, symbolic, inst, pc, guard)?;
+        self.choose_result(Step { warp, mask: symbolic, pc }, inst, guard)?;
         Ok(Guarded::Done)
     }
 }

@@ -1,7 +1,7 @@
 //! What an operation may know of the run without changing it: the launch, the case's options, and which CTA runs.
 
 use super::stop::Stop;
-use super::warp::Warp;
+use super::warp::{At, Step, Warp};
 use crate::base::lane::{Lane, LaneMask};
 use crate::case::Options;
 use crate::launch::Launch;
@@ -76,35 +76,25 @@ impl Context<'_> {
         }
     }
 
-    pub(crate) fn mov(
-        &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        d: RegId,
-        a: Src,
-        width: Width,
-    ) -> Result<(), Stop> {
+    pub(crate) fn mov(&self, step: Step<'_>, d: RegId, a: Src, width: Width) {
         let mut scratch = None;
-        let mut result = self.operand(warp, a, &mut scratch).clone();
-        if width != Width::W64 && result.is_concrete(mask) {
+        let mut result = self.operand(step.warp, a, &mut scratch).clone();
+        if width != Width::W64 && result.is_concrete(step.mask) {
             let low = width.mask();
             for word in result.words_mut() {
                 *word &= low;
             }
         }
-        warp.register_mut(d).merge(mask, &result);
-        Ok(())
+        step.warp.register_mut(d).merge(step.mask, &result);
     }
 
     pub(crate) fn special(
-        &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        pc: InstId,
+        &self,
+        Step { warp, mask, pc }: Step<'_>,
         d: RegId,
         special: Special,
         width: Width,
-    ) -> Result<(), Stop> {
+    ) {
         let [block, grid] = [self.launch.block, self.launch.grid];
         let (launch, cluster) = (self.launch, self.launch.cluster);
         let cta = launch.cta(self.linear, warp.rank);
@@ -144,13 +134,10 @@ impl Context<'_> {
         }
         let is_unknown = matches!(special, Special::Workspace { .. }) && launch.workspace.is_none();
         if special == Special::Unpredictable || is_unknown {
-            for lane in mask {
-                warp.register_mut(d).set(lane, Value::Undefined(Origin::Unpredictable(pc)));
-            }
-            return Ok(());
+            warp.register_mut(d).fill(mask, Value::Undefined(Origin::Unpredictable(pc)));
+        } else {
+            warp.register_mut(d).merge_bits(mask, &bits);
         }
-        warp.register_mut(d).merge_bits(mask, &bits);
-        Ok(())
     }
 }
 
@@ -168,6 +155,18 @@ impl Context<'_> {
     ) -> Stop {
         let site = self.site(format!("{} here", action(kind)), warp, lane, pc);
         self.fault_at(kind, rule, message, vec![site], None)
+    }
+
+    /// As [`Context::fault`], of a lane at an instruction.
+    #[cold]
+    pub(crate) fn fault_of(
+        &self,
+        At { warp, lane, pc }: At<'_>,
+        kind: FaultKind,
+        rule: &'static str,
+        message: String,
+    ) -> Stop {
+        self.fault(kind, rule, message, warp, lane, pc)
     }
 
     /// A fault with its sites.

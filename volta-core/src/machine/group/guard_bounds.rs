@@ -8,6 +8,7 @@ use crate::term::{Bound, Congruence, Range, Store, TermId, TermOp, View};
 use crate::value::Value;
 use crate::value::guard::{Bounds, Guard, Ordered, RealBounds, Terms};
 use crate::value::indexed::{Indexed, MAX_STEPS, indexed};
+use crate::value::int_terms::number;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
@@ -43,8 +44,7 @@ struct Order {
 
 /// The number by which a term is taken modulo.
 pub(crate) fn modulus(store: &Store, by: TermId) -> Option<i128> {
-    let View::Constant(by) = store.view(by) else { return None };
-    let by = by.exact.finite()?;
+    let by = number(store, by)?;
     by.to_i64().map(i128::from).or_else(|| (*by == Rational::power_of_two(64)).then_some(1 << 64))
 }
 

@@ -32,20 +32,21 @@ pub(crate) enum InStep {
     Alone(Box<Lockstep<ALONE>>),
 }
 
-/// What a register holds in all threads, whose numbers have `B` bits.
+/// What a register or a predicate holds in all threads.
 #[derive(Clone, Copy, Debug)]
-struct GroupValue<const B: usize> {
-    held: Held<B>,
-    /// Whether the warps' own registers hold it too.
+pub(crate) struct OfAll<T> {
+    pub(crate) held: T,
+    /// Whether the warps' own registers or predicates hold it too.
     pub(crate) written_back: bool,
 }
 
-/// What a predicate is in all threads.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct GroupPredicate {
-    pub(crate) holds: bool,
-    /// Whether the warps' own predicates hold it too.
-    pub(crate) written_back: bool,
+impl<T: Copy> OfAll<T> {
+    /// What is still to be written to the warps, which then hold it too.
+    fn to_write(own: &mut Option<OfAll<T>>) -> Option<T> {
+        let own = own.as_mut().filter(|own| !own.written_back)?;
+        own.written_back = true;
+        Some(own.held)
+    }
 }
 
 /// The registers and predicates of all threads, while they run in lockstep.
@@ -55,8 +56,8 @@ pub(crate) struct Lockstep<const B: usize> {
     pub(crate) bits: u32,
     pub(crate) threads: u64,
     /// Values of registers that are affine from thread to thread, as far as they were collected or computed.
-    registers: Vec<Option<GroupValue<B>>>,
-    pub(crate) predicates: Vec<Option<GroupPredicate>>,
+    registers: Vec<Option<OfAll<Held<B>>>>,
+    pub(crate) predicates: Vec<Option<OfAll<bool>>>,
     /// Words of shared memory that were lately read, by their offsets.
     pub(crate) recent: Recent<B>,
     /// For each matrix product met so far, where its factors lie.
@@ -154,7 +155,7 @@ impl<const B: usize> Lockstep<B> {
     pub(crate) fn held(&mut self, warps: &[Warp], register: RegId) -> Option<Held<B>> {
         let value = &mut self.registers[register.index()];
         if value.is_none() {
-            *value = collect(warps, register).map(|held| GroupValue { held, written_back: true });
+            *value = collect(warps, register).map(|held| OfAll { held, written_back: true });
         }
         value.as_ref().map(|value| value.held)
     }
@@ -170,15 +171,15 @@ impl<const B: usize> Lockstep<B> {
             };
             let first = own(&warps[0]).filter(|bits| bits.is_empty() || *bits == mask)?;
             if warps.iter().all(|warp| own(warp) == Some(first)) {
-                *uniform = Some(GroupPredicate { holds: !first.is_empty(), written_back: true });
+                *uniform = Some(OfAll { held: !first.is_empty(), written_back: true });
             }
         }
-        uniform.map(|uniform| uniform.holds)
+        uniform.map(|uniform| uniform.held)
     }
 
     #[inline]
     pub(crate) fn hold(&mut self, register: RegId, held: Held<B>) {
-        self.registers[register.index()] = Some(GroupValue { held, written_back: false });
+        self.registers[register.index()] = Some(OfAll { held, written_back: false });
     }
 
     /// Writes back the registers and predicates that an instruction names to the warps, and forgets the group's value
@@ -253,12 +254,12 @@ pub(crate) fn intern_operand<const B: usize>(
     (store.intern_operand(Pattern::Strides(of_warp(terms, 0))), terms.of_warps())
 }
 
-fn write_back_register<const B: usize>(value: &mut Option<GroupValue<B>>, warps: &mut [Warp], number: usize) {
-    let Some(GroupValue { held, written_back }) = value else { return };
-    if *written_back {
-        return;
-    }
-    *written_back = true;
+fn write_back_register<const B: usize>(
+    value: &mut Option<OfAll<Held<B>>>,
+    warps: &mut [Warp],
+    number: usize,
+) {
+    let Some(held) = OfAll::to_write(value) else { return };
     for (at, warp) in warps.iter_mut().enumerate() {
         if B == ALONE {
             warp.registers[number].set(Lane::FIRST, held.first());
@@ -268,14 +269,10 @@ fn write_back_register<const B: usize>(value: &mut Option<GroupValue<B>>, warps:
     }
 }
 
-fn write_back_predicate(uniform: &mut Option<GroupPredicate>, warps: &mut [Warp], number: usize) {
-    let Some(uniform) = uniform else { return };
-    if uniform.written_back {
-        return;
-    }
-    uniform.written_back = true;
+fn write_back_predicate(uniform: &mut Option<OfAll<bool>>, warps: &mut [Warp], number: usize) {
+    let Some(holds) = OfAll::to_write(uniform) else { return };
     for warp in warps {
-        warp.predicates[number].merge_bits(warp.exists, LaneMask::all_if(uniform.holds));
+        warp.predicates[number].merge_bits(warp.exists, LaneMask::all_if(holds));
     }
 }
 

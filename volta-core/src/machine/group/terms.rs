@@ -6,7 +6,7 @@ use super::context::Context;
 use super::findings::Findings;
 use super::possible::{Cases, InCases, undefined_cases};
 use super::stop::Stop;
-use super::warp::Warp;
+use super::warp::{At, Step, Warp};
 use crate::base::lane::{Lane, LaneMask};
 use crate::concurrency::mbarrier_phases::AskedOnce;
 use crate::launch::advice::{origin_site, rule_of, to_be_given, undefined_help};
@@ -62,17 +62,15 @@ pub(crate) struct Operands<'v, 'l> {
 }
 
 impl Operands<'_, '_> {
+    /// A lane at this instruction.
+    pub(crate) fn at(&self, lane: Lane) -> At<'_> {
+        At { warp: self.warp, lane, pc: self.pc }
+    }
+
     /// A fault of one lane at this instruction.
     #[cold]
     pub(crate) fn fault(&self, kind: FaultKind, rule: &'static str, message: String, lane: Lane) -> Stop {
         self.terms.context.fault(kind, rule, message, self.warp, lane, self.pc)
-    }
-
-    /// The result for a lane that has no value, because an operand has none, or by itself.
-    pub(crate) fn no_value(&self, sources: &[Src], lane: Lane) -> Value {
-        let value = |source: &Src| self.terms.context.value(self.warp, *source, lane);
-        let undefined = sources.iter().filter_map(|source| self.terms.packed.undefined_part(value(source)));
-        Value::Undefined(undefined.reduce(Origin::or).unwrap_or(Origin::Invalid(self.pc)))
     }
 
     /// As [`ValueTerms::concrete`], at this instruction.
@@ -138,6 +136,13 @@ impl<'l> ValueTerms<'l> {
 }
 
 impl ValueTerms<'_> {
+    /// The result for a lane that has no value, because an operand has none, or by itself.
+    pub(crate) fn no_value(&self, at: At<'_>, sources: &[Src]) -> Value {
+        let value = |source: &Src| self.context.value(at.warp, *source, at.lane);
+        let undefined = sources.iter().filter_map(|source| self.packed.undefined_part(value(source)));
+        Value::Undefined(undefined.reduce(Origin::or).unwrap_or(Origin::Invalid(at.pc)))
+    }
+
     /// The lanes of `mask` for which a guard is known to hold, and those for which it depends on the input.
     pub(crate) fn guard_lanes(
         &self,
@@ -150,7 +155,7 @@ impl ValueTerms<'_> {
         if predicate.undefined.meets(mask) {
             let lane = (predicate.undefined & mask).first();
             let message = "an uninitialised guard predicate decides what is executed";
-            return Err(self.undefined_predicate(warp, predicate.origin(lane), message, lane, pc));
+            return Err(self.undefined_predicate(At { warp, lane, pc }, predicate.origin(lane), message));
         }
         let holds = if guard.negated { !predicate.bits } else { predicate.bits };
         let symbolic = predicate.sym & mask;
@@ -213,14 +218,7 @@ impl ValueTerms<'_> {
 
     /// The fault of an undefined predicate that decides something; `message` is for a predicate that was never written.
     #[cold]
-    pub(crate) fn undefined_predicate(
-        &self,
-        warp: &Warp,
-        origin: Origin,
-        message: &str,
-        lane: Lane,
-        pc: InstId,
-    ) -> Stop {
+    pub(crate) fn undefined_predicate(&self, at: At<'_>, origin: Origin, message: &str) -> Stop {
         if self.is_in_doubt(origin) {
             return Stop::Doubtful;
         }
@@ -234,7 +232,7 @@ impl ValueTerms<'_> {
                 ("V6", format!("{decides}: an operation that it depends on has no value"))
             }
         };
-        self.undefined_fault((kind, rule), message, origin, (warp, lane, pc))
+        self.undefined_fault((kind, rule), message, origin, (at.warp, at.lane, at.pc))
     }
 
     /// The fault of using an undefined value, with the place where it became undefined.
@@ -320,15 +318,8 @@ impl ValueTerms<'_> {
         }
     }
 
-    pub(crate) fn pred2(
-        &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        pc: InstId,
-        op: Bool2,
-        p: PredId,
-        [a, b]: [PredSrc; 2],
-    ) -> Result<(), Stop> {
+    pub(crate) fn pred2(&mut self, step: Step<'_>, op: Bool2, p: PredId, [a, b]: [PredSrc; 2]) {
+        let Step { warp, mask, pc } = step;
         let (x, y) = (&warp.predicates[a.pred.index()], &warp.predicates[b.pred.index()]);
         if !(x.sym | y.sym | x.undefined | y.undefined).meets(mask) {
             let flip = |negated: bool| LaneMask::all_if(negated);
@@ -338,15 +329,13 @@ impl ValueTerms<'_> {
                 Bool2::Or => x | y,
                 Bool2::Xor => x ^ y,
             };
-            warp.predicate_mut(p).merge_bits(mask, result);
-            return Ok(());
+            return warp.predicate_mut(p).merge_bits(mask, result);
         }
         for lane in mask {
             let (x, y) = (self.truth(warp, a, lane, pc), self.truth(warp, b, lane, pc));
             let result = self.combine(op, x, y, pc);
             warp.predicate_mut(p).set(lane, result);
         }
-        Ok(())
     }
 
     /// Combines two truth values; a known operand may decide alone.
@@ -396,32 +385,6 @@ impl ValueTerms<'_> {
 }
 
 impl PackedValues {
-    /// The kind of fault that using an undefined value is, with its description.
-    fn undefined_reason(&self, origin: Origin) -> (FaultKind, &'static str) {
-        match self.leaf(origin) {
-            Origin::Unwritten(_) if origin.number().is_some() => (
-                FaultKind::Uninitialised,
-                "read from memory or registers that are written for some inputs only",
-            ),
-            Origin::Unwritten(_) => (FaultKind::Uninitialised, "read from uninitialised memory or registers"),
-            Origin::Unpredictable(_) => (FaultKind::Nondeterministic, "not determined by the launch"),
-            Origin::Invalid(_) | Origin::Doubtful(_) | Origin::Partly(_) => {
-                (FaultKind::Undefined, "undefined")
-            }
-            Origin::Unevaluated(_) => {
-                (FaultKind::Unsupported, "the result of an instruction whose value is not supported")
-            }
-            Origin::State(_) => (
-                FaultKind::Nondeterministic,
-                "the state of a barrier, whose bits only have a meaning for barriers",
-            ),
-            Origin::Columns(_) => (
-                FaultKind::Nondeterministic,
-                "an address of tensor memory, whose bits only have a meaning there",
-            ),
-        }
-    }
-
     /// The terms of which a symbolic value consists.
     pub(crate) fn terms_of(&self, sym: Sym) -> Vec<TermId> {
         match sym.kind() {
@@ -537,18 +500,27 @@ fn undefined_reason(of: &ValueTerms<'_>, origin: Origin) -> (FaultKind, &'static
         let op = of.context.launch.program.insts.get(inst.index()).map(|inst| &inst.op);
         matches!(op, Some(Op::Atomic { .. } | Op::Special { .. }))
     };
+    let some_only = origin.number().is_some();
     match of.packed.leaf(origin) {
+        Origin::Unwritten(_) if some_only => {
+            (FaultKind::Uninitialised, "read from memory or registers that are written for some inputs only")
+        }
+        Origin::Unwritten(_) => (FaultKind::Uninitialised, "read from uninitialised memory or registers"),
+        Origin::Unpredictable(_) => (FaultKind::Nondeterministic, "not determined by the launch"),
+        Origin::Invalid(_) | Origin::Doubtful(_) | Origin::Partly(_) => (FaultKind::Undefined, "undefined"),
         Origin::Unevaluated(inst) if of_ticket(inst) => {
             (FaultKind::Unsupported, "not known, since it depends on who takes which number")
         }
-        Origin::Unwritten(_)
-        | Origin::Unpredictable(_)
-        | Origin::Invalid(_)
-        | Origin::Doubtful(_)
-        | Origin::Partly(_)
-        | Origin::Unevaluated(_)
-        | Origin::State(_)
-        | Origin::Columns(_) => of.packed.undefined_reason(origin),
+        Origin::Unevaluated(_) => {
+            (FaultKind::Unsupported, "the result of an instruction whose value is not supported")
+        }
+        Origin::State(_) => (
+            FaultKind::Nondeterministic,
+            "the state of a barrier, whose bits only have a meaning for barriers",
+        ),
+        Origin::Columns(_) => {
+            (FaultKind::Nondeterministic, "an address of tensor memory, whose bits only have a meaning there")
+        }
     }
 }
 

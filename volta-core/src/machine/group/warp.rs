@@ -2,9 +2,9 @@
 
 use crate::base::lane::{Lane, LaneMask};
 use crate::program::{InstId, PredId, RegId};
-use crate::value::Predicate;
 use crate::value::packed::Cell;
 use crate::value::register::Register;
+use crate::value::{Predicate, Value};
 
 /// Bits of the number of a lane.
 pub(crate) const LANE_BITS: usize = 5;
@@ -178,6 +178,54 @@ impl Warp {
     /// Number of a lane's thread within the cluster.
     pub(crate) fn thread(&self, lane: Lane) -> u32 {
         (self.index * 32 + lane.index()) as u32
+    }
+}
+
+/// A lane of a warp at an instruction.
+#[derive(Clone, Copy)]
+pub(crate) struct At<'w> {
+    pub(crate) warp: &'w Warp,
+    pub(crate) lane: Lane,
+    pub(crate) pc: InstId,
+}
+
+impl At<'_> {
+    /// The first lane, for what is the same in all.
+    pub(crate) fn first(warp: &Warp, pc: InstId) -> At<'_> {
+        At { warp, lane: Lane::FIRST, pc }
+    }
+}
+
+/// Lanes of a warp that execute an instruction.
+pub(crate) struct Step<'w> {
+    pub(crate) warp: &'w mut Warp,
+    pub(crate) mask: LaneMask,
+    pub(crate) pc: InstId,
+}
+
+impl Step<'_> {
+    /// One of the lanes.
+    #[inline]
+    pub(crate) fn at(&self, lane: Lane) -> At<'_> {
+        At { warp: self.warp, lane, pc: self.pc }
+    }
+
+    /// Only these lanes.
+    #[inline]
+    pub(crate) fn of(&mut self, mask: LaneMask) -> Step<'_> {
+        Step { warp: self.warp, mask, pc: self.pc }
+    }
+
+    /// Sets a register in some lanes.
+    pub(crate) fn set_lanes(&mut self, d: RegId, values: Vec<(Lane, Value)>) {
+        let register = self.warp.register_mut(d);
+        values.into_iter().for_each(|(lane, value)| register.set(lane, value));
+    }
+
+    /// Sets a register in one lane.
+    #[inline]
+    pub(crate) fn set(&mut self, d: RegId, lane: Lane, value: Value) {
+        self.warp.register_mut(d).set(lane, value);
     }
 }
 

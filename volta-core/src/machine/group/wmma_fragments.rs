@@ -35,6 +35,12 @@ pub(crate) struct Fragments {
 }
 
 impl Fragments {
+    /// Adds a matrix, and returns its number.
+    pub(crate) fn add(&mut self, matrix: Matrix) -> u32 {
+        self.matrices.push(matrix);
+        self.matrices.len() as u32 - 1
+    }
+
     /// Bytes of memory that they take.
     pub(crate) fn bytes(&self) -> u64 {
         let terms: usize = self.matrices.iter().map(|matrix| 8 * matrix.terms.raw.len() + 96).sum();

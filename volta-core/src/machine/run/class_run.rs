@@ -3,7 +3,7 @@
 use crate::base::lane::LaneMask;
 use crate::machine::cta::Cta;
 use crate::machine::cta_class::growth::Apart;
-use crate::machine::cta_class::{ClassRun, STAYS};
+use crate::machine::cta_class::{ClassRun, Executing, STAYS};
 use crate::machine::group::stop::Stop;
 use crate::machine::group::warp::Warp;
 use crate::program::{Inst, InstId, Op, RegId, Src};
@@ -22,8 +22,8 @@ impl Cta<'_> {
         let is_conditional = self.values.depth > 0 || self.values.terms.guards.are_narrow();
         let extents = class.extents;
         let apart = |_: Apart| Stop::Apart(Some(pc));
-        let outcome =
-            class.before(self.context.launch, (&*warp, mask), &inst.op, is_conditional).map_err(apart)?;
+        let of = Executing { context: self.context, warp, mask };
+        let outcome = class.before(of, &inst.op, is_conditional).map_err(apart)?;
         self.execute(warp, mask, inst, pc)?;
         if let Some(outcome) = outcome {
             class.after((&*warp, mask), outcome).map_err(apart)?;

@@ -8,7 +8,7 @@ use crate::machine::exec::access::affine_memory::{Places, sharing_lanes};
 use crate::machine::exec::control_loop::{Active, Converged};
 use crate::machine::exec::threads::Group;
 use crate::machine::group::lockstep::{
-    ALONE, FALLBACK_AFTER, GroupPredicate, InStep, Lockstep, common_pc, intern_operand,
+    ALONE, FALLBACK_AFTER, InStep, Lockstep, OfAll, common_pc, intern_operand,
 };
 use crate::machine::group::stop::Stop;
 use crate::machine::group::warp::{LANE_BITS, Lanes, Warp};
@@ -190,7 +190,7 @@ impl<const B: usize> Group<B> for AllThreads<'_, B> {
 
     #[inline]
     fn decide(&mut self, predicate: PredId, holds: bool) {
-        self.lockstep.predicates[predicate.index()] = Some(GroupPredicate { holds, written_back: false });
+        self.lockstep.predicates[predicate.index()] = Some(OfAll { held: holds, written_back: false });
     }
 
     #[inline]

@@ -13,7 +13,7 @@ use crate::machine::group::guard_bounds::modulus;
 use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::{UnderGuards, ValueTerms};
 use crate::machine::group::values::Values;
-use crate::machine::group::warp::Warp;
+use crate::machine::group::warp::{At, Warp};
 use crate::program::{Address, Async, Inst, InstId, Op, RegId, Space, Src};
 use crate::term::{Congruence, Range, TermId, TermKind, TermOp, View};
 use crate::value::assignments::{Assignment, MAX_VALUES};
@@ -412,7 +412,7 @@ impl Values<'_> {
         pc: InstId,
     ) -> Result<Vec<Value>, Stop> {
         let values = then.into_iter().zip(otherwise).map(|(then, otherwise)| {
-            self.select_value(warp, Truth::Condition(condition), then, otherwise, lane, pc)
+            self.select_value(At { warp, lane, pc }, Truth::Condition(condition), [then, otherwise])
         });
         values.collect()
     }

@@ -7,7 +7,7 @@ use crate::machine::cta::accesses::{Accesses, WarpAccess};
 use crate::machine::group::context::Context;
 use crate::machine::group::stop::Stop;
 use crate::machine::group::values::Values;
-use crate::machine::group::warp::Warp;
+use crate::machine::group::warp::{At, Warp};
 use crate::machine::memory::perhaps::{How, Perhaps};
 use crate::machine::memory::uncached::Uncachable;
 use crate::program::{Async, InstId, Op, Space};
@@ -119,8 +119,8 @@ impl Values<'_> {
         if stored == kept {
             return Ok(kept);
         }
-        let [then, otherwise] = if literal.holds { [stored, kept] } else { [kept, stored] };
-        self.choose_cell(warp, Truth::Condition(literal.condition), then, otherwise, lane, pc)
+        let arms = if literal.holds { [stored, kept] } else { [kept, stored] };
+        self.choose_cell(At { warp, lane, pc }, Truth::Condition(literal.condition), arms)
     }
 
     /// A value where the guard of a lane holds, and another one elsewhere.
@@ -135,8 +135,7 @@ impl Values<'_> {
         let literals = self.terms.guards.literals(self.terms.guards.of(lane));
         literals.iter().rev().try_fold(value, |value, literal| {
             let arms = if literal.holds { [value, otherwise] } else { [otherwise, value] };
-            let condition = Truth::Condition(literal.condition);
-            self.select_value(warp, condition, arms[0], arms[1], lane, pc)
+            self.select_value(At { warp, lane, pc }, Truth::Condition(literal.condition), arms)
         })
     }
 

@@ -8,7 +8,7 @@ use crate::machine::cta::Cta;
 use crate::machine::cta::accesses::Arithmetic;
 use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::{Collective, ValueTerms};
-use crate::machine::group::warp::Warp;
+use crate::machine::group::warp::{At, Step, Warp};
 use crate::number::format::Format;
 use crate::program::{
     Async, Bool2, Clamp, Groups, Inst, InstId, Members, Op, Precision, PredId, PredSrc, Reduction, RegId,
@@ -31,7 +31,9 @@ impl Cta<'_> {
         pc: InstId,
         members: Members,
     ) -> Result<LaneMask, Stop> {
-        let Members::Mask(mask) = members else { return self.try_matrix(warp, group, inst, pc) };
+        let Members::Mask(mask) = members else {
+            return self.try_matrix(Step { warp, mask: group, pc }, inst);
+        };
         let mut done = LaneMask::NONE;
         let mut rest = group;
         while !rest.is_empty() {
@@ -68,13 +70,8 @@ impl Cta<'_> {
     }
 
     /// Matrix instructions need all 32 lanes, and `setmaxnreg` all that have not returned.
-    fn try_matrix(
-        &mut self,
-        warp: &mut Warp,
-        group: LaneMask,
-        inst: &Inst,
-        pc: InstId,
-    ) -> Result<LaneMask, Stop> {
+    fn try_matrix(&mut self, step: Step<'_>, inst: &Inst) -> Result<LaneMask, Stop> {
+        let Step { warp, mask: group, pc } = step;
         if let Op::Async(Async::SetRegisters { count, takes }) = inst.op {
             return self.set_registers(warp, group, pc, (count, takes));
         }
@@ -116,52 +113,40 @@ impl Cta<'_> {
 
 impl Arithmetic<'_, '_> {
     /// Combines the values of all lanes.
-    pub(crate) fn redux(
-        &mut self,
-        warp: &mut Warp,
-        members: LaneMask,
-        pc: InstId,
-        op: Reduction,
-        d: RegId,
-        a: Src,
-    ) -> Result<(), Stop> {
+    pub(crate) fn redux(&mut self, step: Step<'_>, op: Reduction, d: RegId, a: Src) -> Result<(), Stop> {
         let what = "a value that lanes combine";
-        let values = members.iter().map(|lane| match self.context.value(warp, a, lane) {
+        let values = step.mask.iter().map(|lane| match self.context.value(step.warp, a, lane) {
             Value::Bits(bits) => Ok(Value::Bits(bits & Width::W32.mask())),
             value @ (Value::Undefined(_) | Value::Sym(_)) => {
                 match self.values.terms.packed.undefined_part(value) {
-                    Some(_) => Err(self.values.terms.not_concrete(warp, value, lane, pc, what)),
+                    Some(_) => Err(self.values.terms.not_concrete(step.warp, value, lane, step.pc, what)),
                     None => Ok(value),
                 }
             }
         });
         let values: Vec<Value> = values.collect::<Result<_, _>>()?;
-        let result = self.reduced(warp, op, &values, pc)?;
-        for lane in members {
-            warp.register_mut(d).set(lane, result);
-        }
+        let result = self.reduced(step.at(step.warp.live().first()), op, &values)?;
+        step.warp.register_mut(d).fill(step.mask, result);
         Ok(())
     }
 
     /// The combined values of lanes, by an operation that commutes.
-    fn reduced(&mut self, warp: &Warp, op: Reduction, values: &[Value], pc: InstId) -> Result<Value, Stop> {
+    fn reduced(&mut self, at: At<'_>, op: Reduction, values: &[Value]) -> Result<Value, Stop> {
         let (first, rest) = values.split_first().unwrap_or((&Value::Bits(0), &[]));
-        let lane = warp.live().first();
         rest.iter().try_fold(*first, |sum, value| {
             let words = [sum, *value];
             match op {
                 Reduction::Integer(op, ty) => {
-                    let both = self.values.reals().integer_value(&Integer::Two(op, ty, words), pc);
-                    both.ok_or_else(|| self.values.terms.computes_with_encoding(warp, &words, lane, pc))
+                    let both = self.values.reals().integer_value(&Integer::Two(op, ty, words), at.pc);
+                    both.ok_or_else(|| self.values.terms.computes_with_encoding(at, &words))
                 }
                 Reduction::Float(op) => {
                     let shape = Shape::of_two(op, Format::F32, Precision::NEAREST, Clamp::None);
-                    let [x, y] =
-                        words.map(|word| self.values.reals().real(warp, word, Format::F32, lane, pc));
+                    let [x, y] = words.map(|word| self.values.reals().real(at, word, Format::F32));
                     match (x?, y?) {
-                        (Some(x), Some(y)) => Ok(self.float_value(shape, &[x, y], pc)),
+                        (Some(x), Some(y)) => Ok(self.float_value(shape, &[x, y], at.pc)),
                         // A NaN, which no value is assumed to be.
-                        (None, _) | (_, None) => Ok(Value::Undefined(Origin::Invalid(pc))),
+                        (None, _) | (_, None) => Ok(Value::Undefined(Origin::Invalid(at.pc))),
                     }
                 }
             }
@@ -192,14 +177,19 @@ impl Collective<'_, '_> {
             results[lane] = (value, inside);
         }
         for lane in self.members {
-            if let Some(d) = d {
-                self.warp.register_mut(d).set(lane, results[lane].0);
-            }
-            if let Some(p) = p {
-                self.warp.predicate_mut(p).set(lane, Truth::Known(results[lane].1));
-            }
+            self.set((d, p), lane, results[lane]);
         }
         Ok(())
+    }
+
+    /// Sets the destinations of one lane.
+    fn set(&mut self, (d, p): (Option<RegId>, Option<PredId>), lane: Lane, (value, holds): (Value, bool)) {
+        if let Some(d) = d {
+            self.warp.register_mut(d).set(lane, value);
+        }
+        if let Some(p) = p {
+            self.warp.predicate_mut(p).set(lane, Truth::Known(holds));
+        }
     }
 
     /// Whether a predicate holds in all lanes, in any, or uniformly.
@@ -249,9 +239,7 @@ impl Collective<'_, '_> {
         } else {
             Value::Bits(self.lanes_where(a)?.bits().into())
         };
-        for lane in self.members {
-            self.warp.register_mut(d).set(lane, ballot);
-        }
+        self.warp.register_mut(d).fill(self.members, ballot);
         Ok(())
     }
 
@@ -294,15 +282,9 @@ impl Collective<'_, '_> {
         let values = self.concrete_lanes(a, width)?;
         let first = self.members.first();
         let all = self.members.iter().all(|lane| values[lane] == values[first]);
+        let same = Value::Bits(if all { self.members.bits().into() } else { 0 });
         for lane in self.members {
-            if let Some(d) = d {
-                self.warp
-                    .register_mut(d)
-                    .set(lane, Value::Bits(if all { self.members.bits().into() } else { 0 }));
-            }
-            if let Some(p) = p {
-                self.warp.predicate_mut(p).set(lane, Truth::Known(all));
-            }
+            self.set((d, p), lane, (same, all));
         }
         Ok(())
     }
@@ -311,29 +293,16 @@ impl Collective<'_, '_> {
     pub(crate) fn elect(&mut self, (d, p): (Option<RegId>, PredId)) -> Result<(), Stop> {
         // The ISA does not say which lane leads; hardware is observed to choose the lowest one.
         if self.terms.context.options.rules.strict_election && self.members.count() > 1 {
-            let message =
-                "which lane `elect.sync` chooses is not specified, and the option `strict_election` \
-                           assumes none"
-                    .to_string();
-            return Err(self.terms.context.fault(
-                FaultKind::Unsupported,
-                "Y4",
-                message,
-                self.warp,
-                self.members.first(),
-                self.pc,
-            ));
+            let message = "which lane `elect.sync` chooses is not specified, and the option `strict_election` \
+                           assumes none";
+            let at = At { warp: self.warp, lane: self.members.first(), pc: self.pc };
+            return Err(self.terms.context.fault_of(at, FaultKind::Unsupported, "Y4", message.to_string()));
         }
-        self.terms
-            .relied
-            .others
-            .insert(Assumption::relied("`elect.sync` is assumed to choose the lowest lane"));
+        let assumption = Assumption::relied("`elect.sync` is assumed to choose the lowest lane");
+        self.terms.relied.others.insert(assumption);
         let leader = self.members.first();
         for lane in self.members {
-            if let Some(d) = d {
-                self.warp.register_mut(d).set(lane, Value::Bits(leader.number().into()));
-            }
-            self.warp.predicate_mut(p).set(lane, Truth::Known(lane == leader));
+            self.set((d, Some(p)), lane, (Value::Bits(leader.number().into()), lane == leader));
         }
         Ok(())
     }

@@ -1,12 +1,12 @@
 //! Conversions, packing and addresses between spaces (rules V1, V2, V4, V5).
 
-use super::float::{Terms, holds_unknown_reals, set_reals};
-use crate::base::lane::{Lane, LaneMask};
+use super::float::{OperandTerms, holds_unknown_reals, set_reals};
+use crate::base::lane::Lane;
 use crate::launch::objects::{from_generic, owned, to_generic, to_generic_of};
 use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::ValueTerms;
 use crate::machine::group::values::Reals;
-use crate::machine::group::warp::Warp;
+use crate::machine::group::warp::Step;
 use crate::number::format::{Format, Rounding, decode, encode, round};
 use crate::number::{Extended, Rational, Rounded};
 use crate::program::{Clamp, InstId, Int, Precision, RegId, Space, Src, ToIntegral, Width};
@@ -15,7 +15,7 @@ use crate::value::constants::KnownFloats;
 use crate::value::int_terms;
 use crate::value::known_floats::{Exact, Undecided, clamp_term};
 use crate::value::packed::{Choice, PackedPart, PackedValues};
-use crate::value::words::sign_extend;
+use crate::value::words;
 use crate::value::{Sym, Value};
 use crate::verdict::FaultKind;
 
@@ -50,37 +50,28 @@ fn integral_op(direction: ToIntegral) -> TermOp {
 impl Reals<'_, '_> {
     pub(crate) fn int_to_float(
         &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        pc: InstId,
+        mut step: Step<'_>,
         (d, a): (RegId, Src),
         (from, to, rounding): (Int, Format, Rounding),
     ) -> Result<(), Stop> {
-        let number = |bits: u64| {
-            let bits = bits & from.width.mask();
-            Extended::Finite(if from.signed {
-                Rational::from_integer(sign_extend(from.width, bits) as i64)
-            } else {
-                Rational::from_u64(bits)
-            })
-        };
-        for lane in mask {
-            let value = self.terms.context.value(warp, a, lane);
+        let pc = step.pc;
+        for lane in step.mask {
+            let value = self.terms.context.value(step.warp, a, lane);
             let result = if let Value::Undefined(_) = value {
                 None
             } else if self.terms.store.is_ieee() {
                 self.ieee_from_int(value, (from, to, rounding), pc)
             } else {
-                let known = self.number_of(value, to, rounding, pc, &number);
+                let known = self.number_of(value, (from, to, rounding), pc);
                 let real = |number| Value::Sym(Sym::real(to, number));
                 known.or_else(|| self.terms.int_terms(pc).reading(value, from).map(real))
             };
             let result = match (result, self.terms.packed.taint(&[value])) {
                 (Some(result), _) => result,
                 (None, Some(origin)) => Value::Undefined(origin),
-                (None, None) => return Err(self.terms.computes_with_encoding(warp, &[value], lane, pc)),
+                (None, None) => return Err(self.terms.computes_with_encoding(step.at(lane), &[value])),
             };
-            warp.register_mut(d).set(lane, result);
+            step.set(d, lane, result);
         }
         Ok(())
     }
@@ -98,22 +89,16 @@ impl Reals<'_, '_> {
     }
 
     /// An integer, or a choice of integers, as a real.
-    fn number_of(
-        &mut self,
-        value: Value,
-        to: Format,
-        rounding: Rounding,
-        pc: InstId,
-        number: &impl Fn(u64) -> Extended,
-    ) -> Option<Value> {
+    fn number_of(&mut self, value: Value, cast: (Int, Format, Rounding), pc: InstId) -> Option<Value> {
+        let (from, to, rounding) = cast;
         if let Value::Bits(bits) = value {
-            let exact = number(bits);
+            let exact = Extended::Finite(Rational::from_i128(from.number(bits)));
             let rounded = Rounded::exactly(to, encode(&exact, to, rounding));
             let value = self.numbers.known.constant(&mut self.terms.store, to, exact, rounded);
             return Some(self.at_point(value, to, pc));
         }
         let Choice { condition, then, otherwise } = self.terms.packed.as_choice(value)?;
-        let arms = [then, otherwise].map(|arm| self.number_of(arm, to, rounding, pc, number));
+        let arms = [then, otherwise].map(|arm| self.number_of(arm, cast, pc));
         let [Some(then), Some(otherwise)] = arms else { return None };
         let [Ok(Some(then)), Ok(Some(otherwise))] = [then, otherwise].map(|arm| self.read_real(arm, to))
         else {
@@ -127,78 +112,70 @@ impl Reals<'_, '_> {
 
     pub(crate) fn float_to_int(
         &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        pc: InstId,
+        mut step: Step<'_>,
         (d, a): (RegId, Src),
         (from, flush): (Format, bool),
         (to, rounding): (Int, ToIntegral),
     ) -> Result<(), Stop> {
         if self.terms.store.is_ieee() {
-            return self.ieee_to_int(warp, mask, pc, (d, a), (from, flush), (to, rounding));
+            return self.ieee_to_int(step, (d, a), (from, flush), (to, rounding));
         }
-        for lane in mask {
-            let Some(term) = self.real(warp, self.terms.context.value(warp, a, lane), from, lane, pc)? else {
-                let nothing = self.terms.operands(warp, pc).no_value(&[a], lane);
-                warp.register_mut(d).set(lane, nothing);
-                continue;
+        for lane in step.mask {
+            let at = step.at(lane);
+            let value = match self.real(at, self.terms.context.value(at.warp, a, lane), from)? {
+                None => self.terms.no_value(at, &[a]),
+                Some(term) if let Some(known) = self.numbers.known.of(&self.terms.store, term) => {
+                    let exact = known.decides(from, flush, |number| round_to_int(number, to, rounding));
+                    let undecided = Undecided("a conversion to an integer");
+                    let rounds = || self.terms.context.depends_on_rounding(at, undecided);
+                    Value::Bits(exact.ok_or_else(rounds)?)
+                }
+                Some(term) => {
+                    let mut residues = self.terms.int_terms(at.pc);
+                    let rounded = residues.apply(integral_op(rounding), &[term]);
+                    // Values outside the type saturate.
+                    let integer = residues.saturated(rounded, to);
+                    residues.value(integer, to.width.bytes())
+                }
             };
-            let Some(known) = self.numbers.known.of(&self.terms.store, term) else {
-                let mut residues = self.terms.int_terms(pc);
-                let rounded = residues.apply(integral_op(rounding), &[term]);
-                // Values outside the type saturate.
-                let integer = residues.saturated(rounded, to);
-                let value = residues.value(integer, to.width.bytes());
-                warp.register_mut(d).set(lane, value);
-                continue;
-            };
-            let Some(exact) = known.decides(from, flush, |number| round_to_int(number, to, rounding)) else {
-                let what = Undecided("a conversion to an integer");
-                return Err(self.terms.context.depends_on_rounding(warp, lane, pc, what));
-            };
-            warp.register_mut(d).set(lane, Value::Bits(exact));
+            step.set(d, lane, value);
         }
         Ok(())
     }
 
     pub(crate) fn cvt_float(
         &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        pc: InstId,
-        d: RegId,
-        a: Src,
+        mut step: Step<'_>,
+        (d, a): (RegId, Src),
         cast: FloatCast,
     ) -> Result<(), Stop> {
         if self.terms.store.is_ieee() {
-            return self.ieee_convert(warp, mask, pc, (d, a), cast);
+            return self.ieee_convert(step, (d, a), cast);
         }
+        let pc = step.pc;
         if cast.keeps_reals()
             && let Src::Reg(a) = a
         {
             // The same reals (rule V2), in another format.
-            let register = warp.register(a);
-            if self.numbers.known.is_empty() && holds_unknown_reals(register, mask, cast.from) {
+            let register = step.warp.register(a);
+            if self.numbers.known.is_empty() && holds_unknown_reals(register, step.mask, cast.from) {
                 let words = *register.words();
-                set_reals(warp.register_mut(d), cast.to, mask, |lane| words[lane] & Sym::PAYLOAD);
+                set_reals(step.warp.register_mut(d), cast.to, step.mask, |lane| words[lane] & Sym::PAYLOAD);
                 return Ok(());
             }
         }
-        let mut terms = Terms::default();
-        self.terms(warp, mask, pc, cast.from, a, &mut terms)?;
-        let known = mask & terms.known & !terms.undefined;
-        let undefined = mask & terms.undefined;
+        let OperandTerms { terms: [terms, ..], known, undefined } = self.operands(&step, cast.from, &[a])?;
         let mut values = Vec::new();
         for lane in known | undefined {
             let value = if undefined.contains(lane) {
-                self.terms.operands(warp, pc).no_value(&[a], lane)
+                self.terms.no_value(step.at(lane), &[a])
             } else {
                 let value = self.cast(TermId::from_raw(terms.ids[lane]), cast, pc);
-                value.map_err(|what| self.terms.context.depends_on_rounding(warp, lane, pc, what))?
+                value.map_err(|what| self.terms.context.depends_on_rounding(step.at(lane), what))?
             };
             values.push((lane, value));
         }
-        let rest = mask & !known & !undefined;
+        let rest = step.mask & !known & !undefined;
         if !rest.is_empty() {
             let mut ids = terms.ids;
             if let Some(direction) = cast.integral {
@@ -207,11 +184,9 @@ impl Reals<'_, '_> {
             if let Some(clamped) = self.clamp_ids(cast.clamp, rest, &ids, pc) {
                 ids = clamped.all();
             }
-            set_reals(warp.register_mut(d), cast.to, rest, |lane| ids[lane]);
+            set_reals(step.warp.register_mut(d), cast.to, rest, |lane| ids[lane]);
         }
-        for (lane, value) in values {
-            warp.register_mut(d).set(lane, value);
-        }
+        step.set_lanes(d, values);
         Ok(())
     }
 
@@ -269,46 +244,35 @@ impl Reals<'_, '_> {
 }
 
 impl ValueTerms<'_> {
-    pub(crate) fn pack(
-        &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        d: RegId,
-        parts: &[Src],
-        part: Width,
-    ) -> Result<(), Stop> {
+    pub(crate) fn pack(&mut self, mut step: Step<'_>, d: RegId, parts: &[Src], part: Width) {
         let bytes = part.bytes();
-        for lane in mask {
+        for lane in step.mask {
             let mut pieces: Vec<PackedPart> = Vec::with_capacity(parts.len());
             for source in parts {
-                let value = match self.context.value(warp, *source, lane) {
+                let value = match self.context.value(step.warp, *source, lane) {
                     Value::Bits(bits) => Value::Bits(bits & part.mask()),
                     other @ (Value::Sym(_) | Value::Undefined(_)) => other,
                 };
                 pieces.extend(self.packed.split(value, bytes));
             }
-            let value = self.packed.join(&pieces);
-            warp.register_mut(d).set(lane, value);
+            step.set(d, lane, self.packed.join(&pieces));
         }
-        Ok(())
     }
 
     pub(crate) fn unpack(
         &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        pc: InstId,
+        mut step: Step<'_>,
         d: &[Option<RegId>],
         a: Src,
         part: Width,
     ) -> Result<(), Stop> {
         let bytes = part.bytes();
-        for lane in mask {
-            let mut value = self.context.value(warp, a, lane);
+        for lane in step.mask {
+            let mut value = self.context.value(step.warp, a, lane);
             let total = bytes * d.len() as u32;
             // A choice of integers is an integer.
             if self.packed.as_choice(value).is_some() {
-                let mut integers = self.int_terms(pc);
+                let mut integers = self.int_terms(step.pc);
                 if let Some(term) = integers.residue(value, total) {
                     value = integers.value(term, total);
                 }
@@ -317,10 +281,9 @@ impl ValueTerms<'_> {
             for (at, target) in d.iter().enumerate() {
                 let Some(target) = target else { continue };
                 let Ok(slice) = int_terms::slice(&pieces, at as u32 * bytes, bytes, &mut self.store) else {
-                    return Err(self.computes_with_encoding(warp, &[value], lane, pc));
+                    return Err(self.computes_with_encoding(step.at(lane), &[value]));
                 };
-                let part = self.packed.join(&slice);
-                warp.register_mut(*target).set(lane, part);
+                step.set(*target, lane, self.packed.join(&slice));
             }
         }
         Ok(())
@@ -328,53 +291,35 @@ impl ValueTerms<'_> {
 
     pub(crate) fn cvta(
         &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        pc: InstId,
+        step: Step<'_>,
         (d, a): (RegId, Src),
         (space, to): (Space, bool),
         width: Width,
     ) -> Result<(), Stop> {
         let mut scratch = None;
-        let x = self.context.operand(warp, a, &mut scratch);
-        if let Some(lane) = mask.iter().find(|lane| !matches!(x.get(*lane), Value::Bits(_))) {
-            return cvta_of_choices(self, warp, (mask, lane), pc, (d, a), (space, to), width);
+        let x = self.context.operand(step.warp, a, &mut scratch);
+        if let Some(lane) = step.mask.iter().find(|lane| !matches!(x.get(*lane), Value::Bits(_))) {
+            return cvta_of_choices(self, step, lane, (d, a), (space, to), width);
         }
         let (mut out, words) = ([0; 32], x.words());
-        for lane in mask {
-            let Some(word) = converted(words[lane], (space, to), width, warp.thread(lane)) else {
+        for lane in step.mask {
+            let Some(word) = converted(words[lane], (space, to), width, step.warp.thread(lane)) else {
                 let message =
                     format!("a generic address is converted to one in {space:?} memory, but lies elsewhere");
-                return Err(self.context.fault(
-                    FaultKind::OutOfBounds,
-                    "M1",
-                    message.to_lowercase(),
-                    warp,
-                    lane,
-                    pc,
-                ));
+                let (at, message) = (step.at(lane), message.to_lowercase());
+                return Err(self.context.fault_of(at, FaultKind::OutOfBounds, "M1", message));
             };
             out[lane] = word;
         }
-        warp.register_mut(d).merge_bits(mask, &out);
+        step.warp.register_mut(d).merge_bits(step.mask, &out);
         Ok(())
     }
 }
 
 /// An integer of one type as one of another.
 pub(super) fn convert_int(x: u64, from: Int, to: Int, saturate: bool) -> u64 {
-    let x = if from.signed { sign_extend(from.width, x) } else { x & from.width.mask() };
-    if !saturate {
-        return x & to.width.mask();
-    }
-    let value = if from.signed { i128::from(x as i64) } else { i128::from(x) };
-    let bits = to.width.bits();
-    let (low, high) = if to.signed {
-        (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1)
-    } else {
-        (0, (1i128 << bits) - 1)
-    };
-    value.clamp(low, high) as u64 & to.width.mask()
+    let value = from.number(x);
+    if saturate { words::saturate(to, value) } else { value as u64 & to.width.mask() }
 }
 
 fn integral(value: &Rational, direction: ToIntegral) -> Rational {
@@ -388,13 +333,7 @@ fn integral(value: &Rational, direction: ToIntegral) -> Rational {
 
 /// A real as an integer: rounded, then clamped to the type.
 fn round_to_int(value: &Extended, to: Int, rounding: ToIntegral) -> u64 {
-    let bits = to.width.bits();
-    let limit = |power: u32| Rational::power_of_two(power as i32);
-    let (low, high) = if to.signed {
-        (-&limit(bits - 1), &limit(bits - 1) - &Rational::ONE)
-    } else {
-        (Rational::ZERO, &limit(bits) - &Rational::ONE)
-    };
+    let [low, high] = to.limits().map(Rational::from_i128);
     let clamped = match value {
         Extended::PosInf => high,
         Extended::NegInf => low,
@@ -408,32 +347,32 @@ fn with_sign_of(bits: u64, format: Format, number: u64) -> u64 {
     let sign = 1 << (8 * format.bytes() - 1);
     if number & !sign == 0 { number | bits & sign } else { number }
 }
+
 /// Converts addresses of which the first that an input decides is that of a lane: pointers that a condition chooses,
-/// each by itterms.
+/// each arm by itself.
 #[cold]
 fn cvta_of_choices(
     terms: &mut ValueTerms<'_>,
-    warp: &mut Warp,
-    (mask, first): (LaneMask, Lane),
-    pc: InstId,
+    mut step: Step<'_>,
+    first: Lane,
     (d, a): (RegId, Src),
     to: (Space, bool),
     width: Width,
 ) -> Result<(), Stop> {
-    for lane in mask {
-        let (value, thread) = (terms.context.value(warp, a, lane), warp.thread(lane));
+    for lane in step.mask {
+        let (value, thread) = (terms.context.value(step.warp, a, lane), step.warp.thread(lane));
         let mut convert = |words: &[u64]| Some(Value::Bits(converted(*words.first()?, to, width, thread)?));
         let mut join = |packed: &mut PackedValues, condition, then, otherwise| {
             packed.choose(Choice { condition, then, otherwise })
         };
         let Some(address) = terms.packed.each_arm(&[value], &mut convert, &mut join) else {
             let (value, lane) = match value {
-                Value::Bits(_) => (terms.context.value(warp, a, first), first),
+                Value::Bits(_) => (terms.context.value(step.warp, a, first), first),
                 Value::Sym(_) | Value::Undefined(_) => (value, lane),
             };
-            return Err(terms.not_concrete(warp, value, lane, pc, "an address"));
+            return Err(terms.not_concrete(step.warp, value, lane, step.pc, "an address"));
         };
-        warp.register_mut(d).set(lane, address);
+        step.set(d, lane, address);
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 //! Lanes that are all constants fold exactly; a result that its format holds exactly stays concrete bits. The
 //! rest of the lanes make one node.
 
-use super::predicates::CompareTargets;
+use super::predicates::CompareInst;
 use crate::base::assumption::Assumption;
 use crate::base::lane::{Lane, LaneMask};
 use crate::launch::advice::declared_otherwise;
@@ -11,24 +11,32 @@ use crate::machine::cta::accesses::Arithmetic;
 use crate::machine::group::context::Context;
 use crate::machine::group::stop::Stop;
 use crate::machine::group::values::Reals;
-use crate::machine::group::warp::Warp;
+use crate::machine::group::warp::{At, Step};
 use crate::number::format::{Decoded, Format, decode};
 use crate::number::{Extended, Rational, Rounded};
-use crate::program::{Clamp, Compare, FloatCompare, InstId, RegId, Src};
-use crate::term::{Constant, Kind, Reads, Results, Store, TermId, TermKind, TermOp};
-use crate::value::float_inst::Shape;
-use crate::value::int_terms::whole;
+use crate::program::{Clamp, Compare, FloatCompare, InstId, Src};
+use crate::term::{Constant, Kind, Reads, Results, TermId, TermKind, TermOp};
+use crate::value::float_inst::{FloatInst, Shape};
+use crate::value::int_terms::{number, whole};
 use crate::value::known_floats::Undecided;
 use crate::value::packed::low_bytes;
 use crate::value::register::{Affine, Register};
 use crate::value::{Origin, Sym, SymKind, Truth, Value};
 use crate::verdict::FaultKind;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 /// An operand as terms: raw ids, and the lanes whose term is known.
 #[derive(Default)]
 pub(crate) struct Terms {
     pub(crate) ids: [u64; 32],
+    pub(crate) known: LaneMask,
+    pub(crate) undefined: LaneMask,
+}
+
+/// The operands of an instruction as terms.
+pub(super) struct OperandTerms {
+    pub(crate) terms: [Terms; 3],
+    /// The lanes in which all terms are known, and those in which one is undefined.
     pub(crate) known: LaneMask,
     pub(crate) undefined: LaneMask,
 }
@@ -94,47 +102,29 @@ pub(super) fn set_results(register: &mut Register, format: Format, mask: LaneMas
 impl Arithmetic<'_, '_> {
     /// Executes a float operation.
     #[inline]
-    pub(crate) fn float(
-        &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        pc: InstId,
-        shape: Shape,
-        d: RegId,
-        sources: &[Src],
-    ) -> Result<(), Stop> {
-        let mask = if let (TermOp::CopySign, [sign, magnitude]) = (shape.op, sources) {
-            self.copy_known_signs(warp, mask, pc, shape, d, [*sign, *magnitude])?
-        } else {
-            mask
-        };
-        let mask = if self.values.terms.store.explains() {
-            self.values.reals().keep_nan(warp, mask, pc, shape, d, sources)
-        } else {
-            mask
-        };
-        if mask.is_empty() {
+    pub(crate) fn float(&mut self, mut step: Step<'_>, inst: &FloatInst) -> Result<(), Stop> {
+        if let (TermOp::CopySign, [sign, magnitude]) = (inst.shape.op, &inst.sources[..]) {
+            step.mask = self.copy_known_signs(&mut step, inst, [*sign, *magnitude])?;
+        }
+        if self.values.terms.store.explains() {
+            step.mask = self.values.reals().keep_nan(&mut step, inst);
+        }
+        if step.mask.is_empty() || self.values.matrices().fragment_float(&mut step, inst)?.is_some() {
             return Ok(());
         }
-        if self.values.matrices().fragment_float(warp, mask, pc, shape, d, sources)?.is_some() {
-            return Ok(());
-        }
-        self.float_by_lanes(warp, mask, pc, shape, d, sources)
+        self.float_by_lanes(step, inst)
     }
 
     /// Copies known signs to magnitudes, and returns the remaining lanes.
     fn copy_known_signs(
         &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        pc: InstId,
-        shape: Shape,
-        d: RegId,
+        step: &mut Step<'_>,
+        FloatInst { shape, d, .. }: &FloatInst,
         [sign, magnitude]: [Src; 2],
     ) -> Result<LaneMask, Stop> {
         let mut masks = [LaneMask::NONE; 2];
-        for lane in mask {
-            let term = match self.context.value(warp, sign, lane) {
+        for lane in step.mask {
+            let term = match self.context.value(step.warp, sign, lane) {
                 Value::Sym(sym) => {
                     let SymKind::Real(_, term) = sym.kind() else { continue };
                     term
@@ -149,43 +139,31 @@ impl Arithmetic<'_, '_> {
                 let negative =
                     self.values.numbers.known.is_negative(&self.values.terms.store, term, shape.format);
                 let negative =
-                    negative.map_err(|what| self.context.depends_on_rounding(warp, lane, pc, what))?;
+                    negative.map_err(|what| self.context.depends_on_rounding(step.at(lane), what))?;
                 masks[usize::from(negative)] |= LaneMask::of(lane);
             }
         }
         let [positive, negative] = masks;
         if !(positive | negative).is_empty() {
-            let step = |op| Shape { op, ..shape };
-            self.float(warp, positive | negative, pc, step(TermOp::Abs), d, &[magnitude])?;
+            let inst = |op, a| FloatInst { shape: Shape { op, ..*shape }, d: *d, sources: smallvec![a] };
+            self.float(step.of(positive | negative), &inst(TermOp::Abs, magnitude))?;
             if !negative.is_empty() {
-                self.float(warp, negative, pc, step(TermOp::Neg), d, &[Src::Reg(d)])?;
+                self.float(step.of(negative), &inst(TermOp::Neg, Src::Reg(*d)))?;
             }
         }
-        Ok(mask & !positive & !negative)
+        Ok(step.mask & !positive & !negative)
     }
 
     /// Like [`Arithmetic::float`], lane by lane, where operands have no common form.
     #[inline(never)] // Outlined so that the fast path does not pay for this frame.
-    fn float_by_lanes(
-        &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        pc: InstId,
-        shape: Shape,
-        d: RegId,
-        sources: &[Src],
-    ) -> Result<(), Stop> {
-        let mut operands =
-            [const { Terms { ids: [0; 32], known: LaneMask::NONE, undefined: LaneMask::NONE } }; 3];
-        for (terms, source) in operands.iter_mut().zip(sources) {
-            self.values.reals().terms(warp, mask, pc, shape.format, *source, terms)?;
-        }
+    fn float_by_lanes(&mut self, mut step: Step<'_>, inst: &FloatInst) -> Result<(), Stop> {
+        let FloatInst { shape, d, ref sources } = *inst;
+        let OperandTerms { terms: operands, known, undefined } =
+            self.values.reals().operands(&step, shape.format, sources)?;
         let operands = &operands[..sources.len()];
-        let undefined = operands.iter().fold(LaneMask::NONE, |all, terms| all | terms.undefined) & mask;
-        let known = operands.iter().fold(mask, |all, terms| all & terms.known) & !undefined;
-        let rest = mask & !undefined & !known;
+        let rest = step.mask & !undefined & !known;
         if !rest.is_empty() {
-            self.values.reals().symbolic_float(warp, rest, pc, shape, d, operands);
+            self.values.reals().symbolic_float(step.of(rest), inst, operands);
         }
         // Lanes often hold the same numbers.
         let mut last: Option<(SmallVec<[TermId; 3]>, Value)> = None;
@@ -201,15 +179,14 @@ impl Arithmetic<'_, '_> {
                     if work > FEW_STEPS {
                         self.work.check_more(0)?;
                     }
-                    self.fold_float(shape, &ids, pc)
+                    self.fold_float(shape, &ids, step.pc)
                 }
             };
-            warp.register_mut(d).set(lane, value);
+            step.set(d, lane, value);
             last = Some((ids, value));
         }
         for lane in undefined {
-            let nothing = self.values.terms.operands(warp, pc).no_value(sources, lane);
-            warp.register_mut(d).set(lane, nothing);
+            step.set(d, lane, self.values.terms.no_value(step.at(lane), sources));
         }
         Ok(())
     }
@@ -224,9 +201,8 @@ impl Arithmetic<'_, '_> {
         let mut ids: SmallVec<[TermId; 3]> = ids.into();
         if let (TermOp::Mul | TermOp::Fma, [a, b, ..]) = (shape.op, &mut ids[..]) {
             // A mask that is multiplied by 0 is an ordinary number: `(1 - seen) * -1e9`.
-            if is_number(&self.values.terms.store, *a, &Rational::ZERO)
-                || is_number(&self.values.terms.store, *b, &Rational::ZERO)
-            {
+            let is_zero = |id| number(&self.values.terms.store, id) == Some(&Rational::ZERO);
+            if is_zero(*a) || is_zero(*b) {
                 [*a, *b] = [*a, *b].map(|factor| self.values.reals().number_of_mask(factor));
             }
         }
@@ -256,31 +232,24 @@ fn work_of_fold(op: TermOp) -> u64 {
 impl Reals<'_, '_> {
     /// Sums and products of known numbers with a NaN are NaN. A library function may have one in an arm: it is kept as
     /// the value that its bits encode, whatever they are. Returns the remaining lanes.
-    fn keep_nan(
-        &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        pc: InstId,
-        shape: Shape,
-        d: RegId,
-        sources: &[Src],
-    ) -> LaneMask {
+    fn keep_nan(&mut self, step: &mut Step<'_>, FloatInst { shape, d, sources }: &FloatInst) -> LaneMask {
         let format = shape.format;
         if !matches!(shape.op.kind(), Kind::Sum(_) | Kind::Product(_)) || shape.clamp != Clamp::None {
-            return mask;
+            return step.mask;
         }
-        let mut left = mask;
-        for lane in mask {
-            let values = sources.iter().map(|source| match self.terms.context.value(warp, *source, lane) {
-                Value::Bits(bits) => Some(bits & low_bytes(format.bytes())),
-                Value::Sym(_) | Value::Undefined(_) => None,
-            });
+        let mut left = step.mask;
+        for lane in step.mask {
+            let values =
+                sources.iter().map(|source| match self.terms.context.value(step.warp, *source, lane) {
+                    Value::Bits(bits) => Some(bits & low_bytes(format.bytes())),
+                    Value::Sym(_) | Value::Undefined(_) => None,
+                });
             let Some(values) = values.collect::<Option<SmallVec<[u64; 3]>>>() else { continue };
             let nan = values.into_iter().find(|bits| decode(format, *bits) == Decoded::Nan);
             if let Some(nan) = nan
-                && let Some(term) = self.terms.int_terms(pc).spelling(nan, format)
+                && let Some(term) = self.terms.int_terms(step.pc).spelling(nan, format)
             {
-                warp.register_mut(d).set(lane, Value::Sym(Sym::real(format, term)));
+                step.set(*d, lane, Value::Sym(Sym::real(format, term)));
                 left &= !LaneMask::of(lane);
             }
         }
@@ -289,33 +258,22 @@ impl Reals<'_, '_> {
 
     /// Creates one node for the lanes of `rest`.
     #[inline]
-    fn symbolic_float(
-        &mut self,
-        warp: &mut Warp,
-        rest: LaneMask,
-        pc: InstId,
-        shape: Shape,
-        d: RegId,
-        operands: &[Terms],
-    ) {
-        if shape.op == TermOp::Fma
-            && shape.rounds_down()
-            && shape.format == Format::F32
-            && let Some(results) =
-                self.floor_step(rest, [&operands[0].ids, &operands[1].ids, &operands[2].ids], pc)
-        {
-            let results = self.clamp_all(shape.clamp, rest, results, pc);
-            set_results(warp.register_mut(d), shape.format, rest, results);
-            return;
-        }
+    fn symbolic_float(&mut self, step: Step<'_>, inst: &FloatInst, operands: &[Terms]) {
+        let (shape, rest, pc) = (inst.shape, step.mask, step.pc);
+        let may_floor = shape.op == TermOp::Fma && shape.rounds_down() && shape.format == Format::F32;
         let results = match operands {
+            [a, b, c]
+                if may_floor && let Some(steps) = self.floor_step(rest, [&a.ids, &b.ids, &c.ids], pc) =>
+            {
+                steps
+            }
             [a] => self.terms.store.push_shared(shape.op, rest, &[&a.ids], pc),
             [a, b] => self.terms.store.push_shared(shape.op, rest, &[&a.ids, &b.ids], pc),
             [a, b, c] => self.terms.store.push_shared(shape.op, rest, &[&a.ids, &b.ids, &c.ids], pc),
             _ => return,
         };
         let results = self.clamp_all(shape.clamp, rest, results, pc);
-        set_results(warp.register_mut(d), shape.format, rest, results);
+        set_results(step.warp.register_mut(inst.d), shape.format, rest, results);
     }
 
     /// Clamps the values of a warp.
@@ -350,20 +308,37 @@ impl Reals<'_, '_> {
         }
     }
 
+    /// Reads the operands of an instruction as reals in `format`.
+    pub(super) fn operands(
+        &mut self,
+        step: &Step<'_>,
+        format: Format,
+        sources: &[Src],
+    ) -> Result<OperandTerms, Stop> {
+        let mut terms =
+            [const { Terms { ids: [0; 32], known: LaneMask::NONE, undefined: LaneMask::NONE } }; 3];
+        let (mut known, mut undefined) = (step.mask, LaneMask::NONE);
+        for (terms, source) in terms.iter_mut().zip(sources) {
+            self.terms(step, format, *source, terms)?;
+            known &= terms.known;
+            undefined |= terms.undefined & step.mask;
+        }
+        Ok(OperandTerms { terms, known: known & !undefined, undefined })
+    }
+
     /// Reads an operand as reals in `format`.
     #[inline]
     pub(crate) fn terms(
         &mut self,
-        warp: &Warp,
-        mask: LaneMask,
-        pc: InstId,
+        step: &Step<'_>,
         format: Format,
         source: Src,
         out: &mut Terms,
     ) -> Result<(), Stop> {
+        let mask = step.mask;
         let mut scratch;
         let register = match source {
-            Src::Reg(id) => warp.register(id),
+            Src::Reg(id) => step.warp.register(id),
             Src::Imm(bits) => {
                 match self.literal(format, bits) {
                     Some(raw) => {
@@ -376,7 +351,7 @@ impl Reals<'_, '_> {
             }
             Src::Symbol(..) => {
                 scratch = None;
-                self.terms.context.operand(warp, source, &mut scratch)
+                self.terms.context.operand(step.warp, source, &mut scratch)
             }
         };
         let tag = Sym::real_tag(format) >> 56;
@@ -384,20 +359,16 @@ impl Reals<'_, '_> {
             let words = register.words();
             let mut odd = 0;
             let mut constants = 0u64;
+            let mut look_at = |lane: Lane| {
+                let word = words[lane];
+                odd |= word >> 56 ^ tag;
+                constants |= word >> 54;
+                out.ids[lane] = word & LOW;
+            };
             if mask.is_all() {
-                for lane in Lane::all() {
-                    let word = words[lane];
-                    odd |= word >> 56 ^ tag;
-                    constants |= word >> 54;
-                    out.ids[lane] = word & LOW;
-                }
+                Lane::all().for_each(&mut look_at);
             } else {
-                for lane in mask {
-                    let word = words[lane];
-                    odd |= word >> 56 ^ tag;
-                    constants |= word >> 54;
-                    out.ids[lane] = word & LOW;
-                }
+                mask.iter().for_each(&mut look_at);
             }
             if odd == 0 {
                 // The tag inside a term id has its lowest bit set for constants only.
@@ -420,7 +391,7 @@ impl Reals<'_, '_> {
             return Ok(());
         }
         for lane in mask {
-            match self.real(warp, register.get(lane), format, lane, pc)? {
+            match self.real(step.at(lane), register.get(lane), format)? {
                 Some(term) => {
                     out.ids[lane] = term.raw();
                     if self.numbers.known.contains(term.raw()) {
@@ -455,14 +426,7 @@ impl Reals<'_, '_> {
     }
 
     /// A value read as a real of `format`; `None` when it is undefined.
-    pub(crate) fn real(
-        &mut self,
-        warp: &Warp,
-        value: Value,
-        format: Format,
-        lane: Lane,
-        pc: InstId,
-    ) -> Result<Option<TermId>, Stop> {
+    pub(crate) fn real(&mut self, at: At<'_>, value: Value, format: Format) -> Result<Option<TermId>, Stop> {
         if let Value::Sym(sym) = value
             && sym.raw() & !LOW == Sym::real_tag(format)
         {
@@ -472,7 +436,7 @@ impl Reals<'_, '_> {
             Ok(term) => Ok(term),
             Err(held) => {
                 let message = format!("an operation on {} reads {held}", format.name());
-                let site = self.terms.context.site("computes here".into(), warp, lane, pc);
+                let site = self.terms.context.site("computes here".into(), at.warp, at.lane, at.pc);
                 let terms = match value {
                     Value::Sym(sym) => self.terms.packed.terms_of(sym),
                     Value::Bits(_) | Value::Undefined(_) => Vec::new(),
@@ -587,39 +551,32 @@ impl Reals<'_, '_> {
 
     pub(crate) fn setp_float(
         &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        pc: InstId,
+        mut step: Step<'_>,
         (op, format, flush): (FloatCompare, Format, bool),
-        [a, b]: [Src; 2],
-        targets: CompareTargets,
+        inst: CompareInst,
     ) -> Result<(), Stop> {
-        for lane in mask {
-            let x = self.real(warp, self.terms.context.value(warp, a, lane), format, lane, pc)?;
-            let y = self.real(warp, self.terms.context.value(warp, b, lane), format, lane, pc)?;
-            let truth = match (x, y) {
+        for lane in step.mask {
+            let at = step.at(lane);
+            let words = inst.operands.map(|source| self.terms.context.value(at.warp, source, lane));
+            let [x, y] = words.map(|word| self.real(at, word, format));
+            let truth = match (x?, y?) {
                 (Some(x), Some(y)) if self.terms.store.is_ieee() => {
-                    self.ieee_compare(op, (format, flush), [x, y], pc)
+                    self.ieee_compare(op, (format, flush), [x, y], at.pc)
                 }
-                (Some(x), Some(y)) => self.compare_reals(warp, op, (format, flush), [x, y], lane, pc)?,
-                _ => {
-                    let words = [a, b].map(|source| self.terms.context.value(warp, source, lane));
-                    Truth::Undefined(self.terms.packed.taint(&words).unwrap_or(Origin::Invalid(pc)))
-                }
+                (Some(x), Some(y)) => self.compare_reals(at, op, (format, flush), [x, y])?,
+                _ => Truth::Undefined(self.terms.packed.taint(&words).unwrap_or(Origin::Invalid(at.pc))),
             };
-            self.terms.set_predicates(warp, lane, pc, truth, targets);
+            self.terms.set_predicates(&mut step, lane, truth, inst);
         }
         Ok(())
     }
 
     fn compare_reals(
         &mut self,
-        warp: &Warp,
+        at: At<'_>,
         op: FloatCompare,
         (format, flush): (Format, bool),
         [x, y]: [TermId; 2],
-        lane: Lane,
-        pc: InstId,
     ) -> Result<Truth, Stop> {
         let FloatCompare::Order(op, unordered) = op else {
             self.terms.relied.others.insert(Assumption::relied(NAN));
@@ -639,37 +596,22 @@ impl Reals<'_, '_> {
         if let Some(decided) =
             self.numbers.known.compare(&self.terms.store, (term, format, flush), [left, right])
         {
-            let holds =
-                decided.map_err(|what| self.terms.context.depends_on_rounding(warp, lane, pc, what))?;
+            let holds = decided.map_err(|what| self.terms.context.depends_on_rounding(at, what))?;
             return Ok(Truth::Known(holds != negated));
         }
-        let condition = self.terms.store.apply(term, &[left, right], pc);
+        let condition = self.terms.store.apply(term, &[left, right], at.pc);
         let condition =
-            if negated { self.terms.store.apply(TermOp::Not, &[condition], pc) } else { condition };
+            if negated { self.terms.store.apply(TermOp::Not, &[condition], at.pc) } else { condition };
         Ok(Truth::Condition(condition))
     }
 }
 
 impl Context<'_> {
     #[cold]
-    pub(crate) fn depends_on_rounding(
-        &self,
-        warp: &Warp,
-        lane: Lane,
-        pc: InstId,
-        Undecided(what): Undecided,
-    ) -> Stop {
+    pub(crate) fn depends_on_rounding(&self, at: At<'_>, Undecided(what): Undecided) -> Stop {
         let message = format!("{what} of known values may differ between real and rounded arithmetic");
-        self.fault(FaultKind::DependsOnRounding, "V10", message, warp, lane, pc)
+        self.fault_of(at, FaultKind::DependsOnRounding, "V10", message)
     }
 }
 
 const NAN: &str = "no value is NaN: unordered comparisons are read as ordered ones (V2)";
-
-/// Whether a term is that number.
-fn is_number(store: &Store, term: TermId, number: &Rational) -> bool {
-    match term.kind() {
-        TermKind::Constant(id) => store.constant(id).exact.finite() == Some(number),
-        TermKind::Input { .. } | TermKind::Lane(..) => false,
-    }
-}

@@ -10,19 +10,12 @@ use crate::machine::group::values::Reals;
 use crate::number::format::Format;
 use crate::number::{Extended, Rational};
 use crate::program::{Clamp, InstId};
-use crate::term::{Results, Store, TermId, TermKind, TermOp, View};
+use crate::term::{Results, TermId, TermKind, TermOp};
 use crate::value::float_inst::Shape;
-use crate::value::int_terms::whole;
+use crate::value::int_terms::{number, whole};
 use crate::value::known_floats::{Exact, Known};
 use crate::value::register::Register;
 use crate::value::{Sym, SymKind, Value};
-
-fn finite(store: &Store, term: TermId) -> Option<Rational> {
-    match store.view(term) {
-        View::Constant(constant) => constant.exact.finite().cloned(),
-        View::Input { .. } | View::Apply(..) => None,
-    }
-}
 
 /// Whether rounding down a multiply-add yields a floor: every `s·b + c` for `s` in [0, 1] lies where f32 holds exactly
 /// the integers.
@@ -55,7 +48,7 @@ impl Reals<'_, '_> {
         if !(same(b) && same(c) && mask.iter().all(saturated)) {
             return None;
         }
-        let constant = |id: u64| finite(&self.terms.store, TermId::from_raw(id));
+        let constant = |id: u64| number(&self.terms.store, TermId::from_raw(id)).cloned();
         let (factor, offset) = (constant(b[first])?, constant(c[first])?);
         if !has_unit_spacing(&factor, &offset) {
             return None;
@@ -85,7 +78,8 @@ impl Reals<'_, '_> {
         if !is_step {
             return None;
         }
-        let (factor, offset) = (finite(&self.terms.store, *b)?, finite(&self.terms.store, *c)?);
+        let [factor, offset] = [*b, *c].map(|id| number(&self.terms.store, id).cloned());
+        let (factor, offset) = (factor?, offset?);
         if !has_unit_spacing(&factor, &offset) {
             return None;
         }

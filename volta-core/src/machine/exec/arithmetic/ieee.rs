@@ -2,11 +2,11 @@
 //! rounding and modifiers.
 
 use super::convert::FloatCast;
-use super::float::{Terms, set_results};
+use super::float::{OperandTerms, set_reals, set_results};
 use crate::base::lane::{Lane, LaneMask};
 use crate::machine::group::stop::Stop;
 use crate::machine::group::values::Reals;
-use crate::machine::group::warp::Warp;
+use crate::machine::group::warp::Step;
 use crate::number::Rational;
 use crate::number::format::{Format, Rounding, to_f64};
 use crate::program::matrix::{MatrixElement, MatrixProduct};
@@ -14,7 +14,7 @@ use crate::program::{
     Clamp, Compare, Float1, Float2, FloatCompare, InstId, Int, Op, Precision, RegId, Src, ToIntegral,
 };
 use crate::term::{Ieee, IeeeInt, IeeeKey, IeeeOp, Results, TermId, TermOp, View, encoding};
-use crate::value::int_terms::ieee_of_one;
+use crate::value::int_terms::{exactly, ieee_of_one};
 use crate::value::{Sym, Truth, Value};
 use smallvec::{SmallVec, smallvec};
 
@@ -154,37 +154,27 @@ impl Reals<'_, '_> {
         key: IeeeKey,
         operands: &[&[u64; 32]],
         pc: InstId,
-    ) -> Option<Results> {
+    ) -> Result<Results, Stop> {
         let key = [self.terms.store.ieee_key(key).raw(); 32];
-        Some(match operands {
+        Ok(match operands {
             [a] => self.terms.store.push_shared(TermOp::Ieee1, mask, &[&key, a], pc),
             [a, b] => self.terms.store.push_shared(TermOp::Ieee2, mask, &[&key, a, b], pc),
             [a, b, c] => {
                 let pair = self.terms.store.push_shared(TermOp::IeeePair, mask, &[a, b], pc).all();
                 self.terms.store.push_shared(TermOp::Ieee2, mask, &[&key, &pair, c], pc)
             }
-            _ => return None,
+            _ => return Err(Stop::Defect("an IEEE operation without operands")),
         })
     }
 
     /// Executes an instruction lane by lane.
-    pub(crate) fn ieee_by_lanes(
-        &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        pc: InstId,
-        inst: &IeeeInst,
-    ) -> Result<(), Stop> {
-        let format = inst.key.format;
-        let mut operands: [Terms; 3] = [Terms::default(), Terms::default(), Terms::default()];
-        for (terms, source) in operands.iter_mut().zip(&inst.sources) {
-            self.terms(warp, mask, pc, format, *source, terms)?;
-        }
+    pub(crate) fn ieee_by_lanes(&mut self, mut step: Step<'_>, inst: &IeeeInst) -> Result<(), Stop> {
+        let (format, pc) = (inst.key.format, step.pc);
+        let OperandTerms { terms: mut operands, known, undefined } =
+            self.operands(&step, format, &inst.sources)?;
         let operands = &mut operands[..inst.sources.len()];
-        let undefined = operands.iter().fold(LaneMask::NONE, |all, terms| all | terms.undefined) & mask;
-        let known = operands.iter().fold(mask, |all, terms| all & terms.known) & !undefined;
         let mut results: Vec<(Lane, Value)> = Vec::new();
-        let mut rest = mask & !undefined;
+        let mut rest = step.mask & !undefined;
         for lane in known {
             let values = operands
                 .iter()
@@ -204,7 +194,7 @@ impl Reals<'_, '_> {
             }
         }
         for lane in undefined {
-            results.push((lane, self.terms.operands(warp, pc).no_value(&inst.sources, lane)));
+            results.push((lane, self.terms.no_value(step.at(lane), &inst.sources)));
         }
         if !rest.is_empty() {
             if let (true, Some(last)) = (inst.negates, operands.last_mut()) {
@@ -215,17 +205,13 @@ impl Reals<'_, '_> {
                 }
             }
             let ids: SmallVec<[&[u64; 32]; 3]> = operands.iter().map(|terms| &terms.ids).collect();
-            let missing = Stop::Defect("an IEEE operation without operands");
-            let mut done = self.ieee_push(rest, inst.key, &ids, pc).ok_or(missing)?;
+            let mut done = self.ieee_push(rest, inst.key, &ids, pc)?;
             if let Some(clamp) = clamp_key(inst.clamp, format) {
-                let missing = Stop::Defect("an IEEE operation without operands");
-                done = self.ieee_push(rest, clamp, &[&done.all()], pc).ok_or(missing)?;
+                done = self.ieee_push(rest, clamp, &[&done.all()], pc)?;
             }
-            set_results(warp.register_mut(inst.d), format, rest, done);
+            set_results(step.warp.register_mut(inst.d), format, rest, done);
         }
-        for (lane, value) in results {
-            warp.register_mut(inst.d).set(lane, value);
-        }
+        step.set_lanes(inst.d, results);
         Ok(())
     }
 
@@ -305,18 +291,15 @@ impl Reals<'_, '_> {
 
     pub(super) fn ieee_convert(
         &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        pc: InstId,
+        mut step: Step<'_>,
         (d, a): (RegId, Src),
         cast: FloatCast,
     ) -> Result<(), Stop> {
-        let mut terms = Terms::default();
-        self.terms(warp, mask, pc, cast.from, a, &mut terms)?;
+        let OperandTerms { terms: [terms, ..], known, undefined } = self.operands(&step, cast.from, &[a])?;
         let steps = ieee_cast(cast);
-        let (undefined, mut rest) = (mask & terms.undefined, mask & !terms.undefined);
+        let mut rest = step.mask & !undefined;
         let mut results: Vec<(Lane, Value)> = Vec::new();
-        for lane in rest & terms.known {
+        for lane in known {
             let value = self.terms.store.as_ieee_number(TermId::from_raw(terms.ids[lane]));
             let folded = steps.iter().fold(value.map(Ieee::Float), |value, step| step.apply(&[value?]));
             if let Some(Ieee::Float(number)) = folded
@@ -334,38 +317,34 @@ impl Reals<'_, '_> {
             }
         }
         for lane in undefined {
-            results.push((lane, self.terms.operands(warp, pc).no_value(&[a], lane)));
+            results.push((lane, self.terms.no_value(step.at(lane), &[a])));
         }
         if !rest.is_empty() {
             let mut ids = terms.ids;
-            for step in steps {
-                let missing = Stop::Defect("an IEEE operation without operands");
-                ids = self.ieee_push(rest, step, &[&ids], pc).ok_or(missing)?.all();
+            for key in steps {
+                ids = self.ieee_push(rest, key, &[&ids], step.pc)?.all();
             }
-            super::float::set_reals(warp.register_mut(d), cast.to, rest, |lane| ids[lane]);
+            set_reals(step.warp.register_mut(d), cast.to, rest, |lane| ids[lane]);
         }
-        for (lane, value) in results {
-            warp.register_mut(d).set(lane, value);
-        }
+        step.set_lanes(d, results);
         Ok(())
     }
 
     pub(super) fn ieee_to_int(
         &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        pc: InstId,
+        step: Step<'_>,
         (d, a): (RegId, Src),
         (from, flush): (Format, bool),
         (to, rounding): (Int, ToIntegral),
     ) -> Result<(), Stop> {
+        let pc = step.pc;
         let ty = IeeeInt { bits: to.width.bits(), signed: to.signed };
         let key = IeeeKey { flush, ..IeeeKey::new(IeeeOp::ToInt, from) };
         let key = key.rounding(direction_of(rounding)).of_int(ty);
-        for lane in mask {
-            let held = self.terms.context.value(warp, a, lane);
-            let value = match self.real(warp, held, from, lane, pc)? {
-                None => self.terms.operands(warp, pc).no_value(&[a], lane),
+        for lane in step.mask {
+            let at = step.at(lane);
+            let value = match self.real(at, self.terms.context.value(at.warp, a, lane), from)? {
+                None => self.terms.no_value(at, &[a]),
                 Some(term) => {
                     let known = self.terms.store.as_ieee_number(term);
                     if let Some(value) = known {
@@ -373,15 +352,13 @@ impl Reals<'_, '_> {
                     }
                     let known = known.and_then(|value| key.apply(&[Ieee::Float(value)]));
                     let integer = match known {
-                        Some(Ieee::Int(number)) => {
-                            crate::value::int_terms::exactly(&mut self.terms.store, number)
-                        }
+                        Some(Ieee::Int(number)) => exactly(&mut self.terms.store, number),
                         Some(Ieee::Float(_)) | None => ieee_of_one(&mut self.terms.store, key, term, pc),
                     };
                     self.terms.int_terms(pc).value(integer, to.width.bytes())
                 }
             };
-            warp.register_mut(d).set(lane, value);
+            step.warp.register_mut(d).set(lane, value);
         }
         Ok(())
     }

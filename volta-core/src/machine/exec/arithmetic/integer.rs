@@ -4,14 +4,13 @@
 
 use super::convert::convert_int;
 use super::float::set_results;
-use super::predicates::CompareTargets;
-use crate::base::lane::LaneMask;
+use super::predicates::CompareInst;
 use crate::machine::cta::Cta;
 use crate::machine::group::context::Context;
 use crate::machine::group::stop::Stop;
-use crate::machine::group::warp::Warp;
+use crate::machine::group::warp::{At, Step};
 use crate::number::format::Format;
-use crate::program::{Compare, InstId, Int, Int1, Int2, Int3, RegId, Src, Width};
+use crate::program::{Compare, Int, Int1, Int2, Int3, RegId, Src, Width};
 use crate::value::register::Words;
 use crate::value::words::{compare_all, scalar_insert, scalar1, scalar2, scalar3, vector2, vector3};
 use crate::value::{Truth, Value};
@@ -103,51 +102,41 @@ impl Integer<u64> {
 
 impl Cta<'_> {
     /// Executes an operation on integers lane by lane.
-    pub(crate) fn integer(
-        &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        pc: InstId,
-        d: RegId,
-        op: Integer<Src>,
-    ) -> Result<(), Stop> {
+    pub(crate) fn integer(&mut self, mut step: Step<'_>, d: RegId, op: Integer<Src>) -> Result<(), Stop> {
+        let (mask, pc) = (step.mask, step.pc);
         let is_concrete = |source: &Src| match source {
-            Src::Reg(id) => warp.register(*id).is_concrete(mask),
+            Src::Reg(id) => step.warp.register(*id).is_concrete(mask),
             Src::Imm(_) | Src::Symbol(..) => true,
         };
         if op.operands().iter().all(is_concrete) {
-            return self.context.concrete_integer(warp, mask, pc, d, &op);
+            return self.context.concrete_integer(step, d, &op);
         }
         if let Integer::Two(Int2::Shl, Int { width: Width::W32, .. }, [Src::Reg(x), Src::Imm(23)]) = op
-            && let Some(results) = self.values.reals().exponent_fields(mask, warp.register(x), pc)
+            && let Some(results) = self.values.reals().exponent_fields(mask, step.warp.register(x), pc)
         {
-            set_results(warp.register_mut(d), Format::F32, mask, results);
+            set_results(step.warp.register_mut(d), Format::F32, mask, results);
             return Ok(());
         }
         for lane in mask {
-            let values = op.map(|source| self.context.value(warp, *source, lane));
+            let values = op.map(|source| self.context.value(step.warp, *source, lane));
             if let Some(value) = self.values.terms.packed.on_ticket(&values) {
-                warp.register_mut(d).set(lane, value);
+                step.set(d, lane, value);
                 continue;
             }
-            let values = values.map(|value| self.sync.settled(&self.values.terms.packed, warp, lane, *value));
+            let packed = &self.values.terms.packed;
+            let values = values.map(|value| self.sync.settled(packed, step.warp, lane, *value));
             let words = values.operands();
-            let guard = self.values.terms.guards.of(lane);
-            let value = match self.values.terms.packed.taint(words) {
-                // Undefined values taint the result; a packed value may have an undefined part that the operation
-                // drops.
-                Some(origin) if words.iter().any(|value| matches!(value, Value::Undefined(_))) => {
-                    Value::Undefined(origin)
+            let tainted = packed.taint(words).map(Value::Undefined);
+            // Undefined values taint the result; a packed value may have an undefined part that the operation drops.
+            let value = match tainted.filter(|_| words.iter().any(|word| matches!(word, Value::Undefined(_))))
+            {
+                Some(tainted) => tainted,
+                None => {
+                    let value = self.values.reals().integer_under(lane, &values, pc).or(tainted);
+                    value.ok_or_else(|| self.values.terms.computes_with_encoding(step.at(lane), words))?
                 }
-                Some(origin) => {
-                    self.values.reals().integer_under(guard, &values, pc).unwrap_or(Value::Undefined(origin))
-                }
-                None => match self.values.reals().integer_under(guard, &values, pc) {
-                    Some(value) => value,
-                    None => return Err(self.values.terms.computes_with_encoding(warp, words, lane, pc)),
-                },
             };
-            warp.register_mut(d).set(lane, value);
+            step.set(d, lane, value);
         }
         Ok(())
     }
@@ -156,19 +145,12 @@ impl Cta<'_> {
 impl Context<'_> {
     /// Like [`Cta::integer`], where all operands are concrete.
     #[inline(never)] // Outlined so that the fast path does not pay for this frame.
-    fn concrete_integer(
-        &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        pc: InstId,
-        d: RegId,
-        op: &Integer<Src>,
-    ) -> Result<(), Stop> {
+    fn concrete_integer(&mut self, step: Step<'_>, d: RegId, op: &Integer<Src>) -> Result<(), Stop> {
         let words = op.map(|source| match source {
-            Src::Reg(id) => warp.register(*id).words(),
+            Src::Reg(id) => step.warp.register(*id).words(),
             Src::Imm(bits) => Words::Spread([*bits; 32]),
             Src::Symbol(variable, offset) => {
-                let address = self.launch.objects.address(*variable, warp.rank);
+                let address = self.launch.objects.address(*variable, step.warp.rank);
                 Words::Spread([address.wrapping_add_signed(*offset); 32])
             }
         });
@@ -179,16 +161,20 @@ impl Context<'_> {
             Integer::One(..) | Integer::Insert(..) | Integer::Convert { .. } => false,
         };
         if !done {
-            for lane in mask {
+            for lane in step.mask {
                 let Some(bits) = words.map(|words| words[lane]).concrete() else {
-                    let message = "an integer is divided by zero".to_string();
-                    return Err(self.fault(FaultKind::Undefined, "V3", message, warp, lane, pc));
+                    return Err(self.divides_by_zero(step.at(lane)));
                 };
                 out[lane] = bits;
             }
         }
-        warp.register_mut(d).merge_bits(mask, &out);
+        step.warp.register_mut(d).merge_bits(step.mask, &out);
         Ok(())
+    }
+
+    #[cold]
+    pub(super) fn divides_by_zero(&self, at: At<'_>) -> Stop {
+        self.fault_of(at, FaultKind::Undefined, "V3", "an integer is divided by zero".to_string())
     }
 }
 
@@ -196,28 +182,25 @@ impl Cta<'_> {
     #[inline]
     pub(crate) fn setp_int(
         &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        pc: InstId,
+        mut step: Step<'_>,
         (op, ty): (Compare, Int),
-        [a, b]: [Src; 2],
-        targets: CompareTargets,
+        inst: CompareInst,
     ) -> Result<(), Stop> {
-        let (mut left, mut right) = (None, None);
-        let x = self.context.operand(warp, a, &mut left);
-        let y = self.context.operand(warp, b, &mut right);
-        if !(x.is_concrete(mask) && y.is_concrete(mask)) {
-            return self.symbolic_compare(warp, mask, pc, (op, ty), [a, b], targets);
+        let ([a, b], mut left, mut right) = (inst.operands, None, None);
+        let x = self.context.operand(step.warp, a, &mut left);
+        let y = self.context.operand(step.warp, b, &mut right);
+        if !(x.is_concrete(step.mask) && y.is_concrete(step.mask)) {
+            return self.symbolic_compare(step, (op, ty), inst);
         }
         let (x, y) = (x.words(), y.words());
         let bits = compare_all(op, ty, &x, &y);
-        if let CompareTargets { p, q: None, combine: None } = targets {
-            warp.predicate_mut(p).merge_bits(mask, bits);
+        if let CompareInst { p, q: None, combine: None, .. } = inst {
+            step.warp.predicate_mut(p).merge_bits(step.mask, bits);
             return Ok(());
         }
-        for lane in mask {
-            let holds = bits.contains(lane);
-            self.values.terms.set_predicates(warp, lane, pc, Truth::Known(holds), targets);
+        for lane in step.mask {
+            let holds = Truth::Known(bits.contains(lane));
+            self.values.terms.set_predicates(&mut step, lane, holds, inst);
         }
         Ok(())
     }

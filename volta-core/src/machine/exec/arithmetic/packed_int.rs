@@ -2,15 +2,15 @@
 //! and arithmetic on integers that depend on inputs.
 
 use super::integer::Integer;
-use super::predicates::CompareTargets;
-use crate::base::lane::{Lane, LaneMask};
+use super::predicates::CompareInst;
+use crate::base::lane::Lane;
 use crate::machine::cta::Cta;
 use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::ValueTerms;
 use crate::machine::group::values::{Numbers, Reals};
-use crate::machine::group::warp::Warp;
+use crate::machine::group::warp::{At, Step};
 use crate::number::format::{Format, has_sign};
-use crate::program::{Clamp, Compare, InstId, Int, Int2, Int3, Precision, Src, Width};
+use crate::program::{Clamp, Compare, InstId, Int, Int2, Int3, Precision, Width};
 use crate::term::{IeeeKey, IeeeOp, NodeId, Ranges, Store, TermId, TermKind, TermOp};
 use crate::value::float_inst::Shape;
 use crate::value::guard::Guard;
@@ -355,32 +355,23 @@ impl ValueTerms<'_> {
     }
 
     #[cold]
-    pub(crate) fn computes_with_encoding(
-        &self,
-        warp: &Warp,
-        words: &[Value],
-        lane: Lane,
-        pc: InstId,
-    ) -> Stop {
+    pub(crate) fn computes_with_encoding(&self, at: At<'_>, words: &[Value]) -> Stop {
         let symbolic = words.iter().find(|value| matches!(value, Value::Sym(_))).copied();
-        let Some(value) = symbolic else {
-            let message = "an integer is divided by zero".to_string();
-            return self.context.fault(FaultKind::Undefined, "V3", message, warp, lane, pc);
-        };
+        let Some(value) = symbolic else { return self.context.divides_by_zero(at) };
         let what = self.describe_value(value);
         if let Value::Sym(sym) = value
             && let SymKind::Answer(answer) = sym.kind()
         {
-            return self.asked_once(answer, warp, lane, pc);
+            return self.asked_once(answer, at.warp, at.lane, at.pc);
         }
         let is_choice = matches!(value, Value::Sym(sym) if matches!(sym.kind(), SymKind::Choice(_)));
         if is_choice || self.packed.is_unknown_integer(value) {
             let message =
                 format!("this operation on integers that depend on the input is not supported yet: {what}");
-            return self.context.fault(FaultKind::Unsupported, "V4", message, warp, lane, pc);
+            return self.context.fault_of(at, FaultKind::Unsupported, "V4", message);
         }
         let message = format!("an integer operation uses a part of the encoding of a real: {what}");
-        let site = self.context.site("computes".into(), warp, lane, pc);
+        let site = self.context.site("computes".into(), at.warp, at.lane, at.pc);
         let help = "only moving whole values, clearing or flipping a sign, and the steps of known functions are \
                     understood (V5); compiling with --use_fast_math often avoids such code";
         self.context.fault_at(FaultKind::TypeMismatch, "V5", message, vec![site], Some(help.into()))
@@ -389,9 +380,7 @@ impl ValueTerms<'_> {
     /// An addition or a subtraction with a carry where a lane is not concrete: the result, and the carry out.
     pub(crate) fn symbolic_carry(
         &mut self,
-        warp: &Warp,
-        lane: Lane,
-        pc: InstId,
+        at: At<'_>,
         (subtract, width): (bool, Width),
         words: [Value; 2],
         carry: Truth,
@@ -399,7 +388,7 @@ impl ValueTerms<'_> {
         if let Some(origin) = self.packed.taint(&words) {
             return Ok((Value::Undefined(origin), Truth::Undefined(origin)));
         }
-        let mut residues = self.int_terms(pc);
+        let mut residues = self.int_terms(at.pc);
         let carry = match carry {
             Truth::Known(carry) => residues.whole(carry.into()),
             Truth::Condition(condition) => {
@@ -413,7 +402,7 @@ impl ValueTerms<'_> {
             }
         };
         let Some((total, out)) = residues.carried(subtract, width, words, carry) else {
-            return Err(self.computes_with_encoding(warp, &words, lane, pc));
+            return Err(self.computes_with_encoding(at, &words));
         };
         let result = residues.value(total, width.bytes());
         let out = match residues.value(out, 1) {
@@ -435,94 +424,72 @@ impl Cta<'_> {
     /// Compares integers where some lanes are not concrete.
     pub(super) fn symbolic_compare(
         &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        pc: InstId,
-        (op, ty): (Compare, Int),
-        [a, b]: [Src; 2],
-        targets: CompareTargets,
+        mut step: Step<'_>,
+        kind: (Compare, Int),
+        inst: CompareInst,
     ) -> Result<(), Stop> {
-        for lane in mask {
-            let (mut x, mut y) = (self.context.value(warp, a, lane), self.context.value(warp, b, lane));
-            if !matches!((x, y), (Value::Bits(_), _) | (_, Value::Bits(_))) {
-                (x, y) = (
-                    self.sync.settled(&self.values.terms.packed, warp, lane, x),
-                    self.sync.settled(&self.values.terms.packed, warp, lane, y),
-                );
+        for lane in step.mask {
+            let mut words = inst.operands.map(|source| self.context.value(step.warp, source, lane));
+            if !words.iter().any(|word| matches!(word, Value::Bits(_))) {
+                words = words.map(|word| self.sync.settled(&self.values.terms.packed, step.warp, lane, word));
             }
-            let truth = match (x, y) {
-                (Value::Bits(x), Value::Bits(y)) => Truth::Known(compare(op, ty, x, y)),
-                (Value::Undefined(one), Value::Undefined(other)) => Truth::Undefined(one.or(other)),
-                (Value::Undefined(origin), _) | (_, Value::Undefined(origin)) => Truth::Undefined(origin),
-                (Value::Sym(sym), Value::Bits(other))
-                    if let Some(known) =
-                        self.sync.ask_ticket(&self.values.terms.packed, warp, lane, sym, |bits| {
-                            compare(op, ty, bits, other)
-                        }) =>
-                {
-                    Truth::Known(known)
-                }
-                (Value::Bits(other), Value::Sym(sym))
-                    if let Some(known) =
-                        self.sync.ask_ticket(&self.values.terms.packed, warp, lane, sym, |bits| {
-                            compare(op, ty, other, bits)
-                        }) =>
-                {
-                    Truth::Known(known)
-                }
-                (Value::Sym(sym), Value::Bits(other)) if let SymKind::Answer(answer) = sym.kind() => {
-                    self.values.terms.packed.answer_of(answer, |bits| compare(op, ty, bits, other).into())
-                }
-                (Value::Bits(other), Value::Sym(sym)) if let SymKind::Answer(answer) = sym.kind() => {
-                    self.values.terms.packed.answer_of(answer, |bits| compare(op, ty, other, bits).into())
-                }
-                (Value::Sym(_), _) | (_, Value::Sym(_))
-                    if let Some(condition) = self.values.reals().signs(pc).compared(op, ty, [x, y]) =>
-                {
-                    Truth::Condition(condition)
-                }
-                (Value::Sym(_), _) | (_, Value::Sym(_)) => {
-                    let ValueTerms { packed, store, .. } = &mut self.values.terms;
-                    let mut leaf = |bits: &[u64]| Some(Truth::Known(compare(op, ty, bits[0], bits[1])));
-                    let mut join = |packed: &mut PackedValues, condition, then, otherwise| {
-                        choose_truth(store, packed.may_lack(condition), condition, then, otherwise, pc)
-                    };
-                    let by_arms = packed.each_arm(&[x, y], &mut leaf, &mut join);
-                    let compared = match (by_arms, x, y) {
-                        // As one comparison of two chosen integers, such as places of equal elements, it keeps its
-                        // meaning: the algebra knows what orders them.
-                        (Some(Truth::Condition(_)), Value::Sym(_), Value::Sym(_)) if op.is_order() => {
-                            match self.values.terms.int_terms(pc).compare(op, ty, x, y) {
-                                Some(Err(condition)) => Some(Truth::Condition(condition)),
-                                Some(Ok(_)) | None => by_arms,
-                            }
-                        }
-                        (Some(_) | None, _, _) => by_arms,
-                    };
-                    match compared {
-                        Some(truth) => truth,
-                        None => match (
-                            self.values.terms.int_terms(pc).compare(op, ty, x, y),
-                            self.values.terms.packed.taint(&[x, y]),
-                        ) {
-                            (Some(Ok(known)), _) => Truth::Known(known),
-                            (Some(Err(condition)), _) => Truth::Condition(condition),
-                            (None, Some(origin)) => Truth::Undefined(origin),
-                            (None, None) => {
-                                return Err(self.values.terms.computes_with_encoding(
-                                    warp,
-                                    &[x, y],
-                                    lane,
-                                    pc,
-                                ));
-                            }
-                        },
-                    }
-                }
-            };
-            self.values.terms.set_predicates(warp, lane, pc, truth, targets);
+            let truth = compared(self, step.at(lane), kind, words)?;
+            self.values.terms.set_predicates(&mut step, lane, truth, inst);
         }
         Ok(())
+    }
+}
+
+/// The outcome of a comparison of integers of a lane.
+fn compared(
+    cta: &mut Cta<'_>,
+    at: At<'_>,
+    (op, ty): (Compare, Int),
+    [x, y]: [Value; 2],
+) -> Result<Truth, Stop> {
+    let asked = match (x, y) {
+        (Value::Bits(x), Value::Bits(y)) => return Ok(Truth::Known(compare(op, ty, x, y))),
+        (Value::Undefined(one), Value::Undefined(other)) => return Ok(Truth::Undefined(one.or(other))),
+        (Value::Undefined(origin), _) | (_, Value::Undefined(origin)) => {
+            return Ok(Truth::Undefined(origin));
+        }
+        (Value::Sym(sym), Value::Bits(other)) => Some((sym, other, op)),
+        (Value::Bits(other), Value::Sym(sym)) => Some((sym, other, op.turned())),
+        (Value::Sym(_), Value::Sym(_)) => None,
+    };
+    if let Some((sym, other, op)) = asked {
+        let holds = |bits| compare(op, ty, bits, other);
+        let packed = &mut cta.values.terms.packed;
+        if let Some(known) = cta.sync.ask_ticket(packed, at.warp, at.lane, sym, holds) {
+            return Ok(Truth::Known(known));
+        }
+        if let SymKind::Answer(answer) = sym.kind() {
+            return Ok(packed.answer_of(answer, |bits| holds(bits).into()));
+        }
+    }
+    if let Some(condition) = cta.values.reals().signs(at.pc).compared(op, ty, [x, y]) {
+        return Ok(Truth::Condition(condition));
+    }
+    let ValueTerms { packed, store, .. } = &mut cta.values.terms;
+    let mut leaf = |bits: &[u64]| Some(Truth::Known(compare(op, ty, bits[0], bits[1])));
+    let mut join = |packed: &mut PackedValues, condition, then, otherwise| {
+        choose_truth(store, packed.may_lack(condition), condition, then, otherwise, at.pc)
+    };
+    let by_arms = packed.each_arm(&[x, y], &mut leaf, &mut join);
+    // As one comparison of two chosen integers, such as places of equal elements, it keeps its meaning: the algebra
+    // knows what orders them.
+    let is_of_two = asked.is_none() && op.is_order() && matches!(by_arms, Some(Truth::Condition(_)));
+    if let Some(truth) = by_arms.filter(|_| !is_of_two) {
+        return Ok(truth);
+    }
+    match (cta.values.terms.int_terms(at.pc).compare(op, ty, x, y), by_arms) {
+        (Some(Err(condition)), _) => Ok(Truth::Condition(condition)),
+        (Some(Ok(_)) | None, Some(truth)) => Ok(truth),
+        (Some(Ok(known)), None) => Ok(Truth::Known(known)),
+        (None, None) => match cta.values.terms.packed.taint(&[x, y]) {
+            Some(origin) => Ok(Truth::Undefined(origin)),
+            None => Err(cta.values.terms.computes_with_encoding(at, &[x, y])),
+        },
     }
 }
 
@@ -596,8 +563,9 @@ impl Reals<'_, '_> {
         domains.moved(op).or_else(|| domains.chosen(op)).or_else(|| domains.computed(op))
     }
 
-    /// Like [`Reals::integer_value`], where a guard holds: what it says of integers tells more of the result.
-    pub(super) fn integer_under(&mut self, guard: Guard, op: &Integer<Value>, pc: InstId) -> Option<Value> {
+    /// Like [`Reals::integer_value`], where the guard of a lane holds: what it says of integers tells more of the result.
+    pub(super) fn integer_under(&mut self, lane: Lane, op: &Integer<Value>, pc: InstId) -> Option<Value> {
+        let guard = self.terms.guards.of(lane);
         if guard == Guard::ALWAYS || op.bits().is_some() {
             return self.integer_value(op, pc);
         }

@@ -1,10 +1,10 @@
 //! Sums with a carry, and the predicates that comparisons set (rules V4, V6).
 
-use crate::base::lane::{Lane, LaneMask};
+use crate::base::lane::Lane;
 use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::ValueTerms;
-use crate::machine::group::warp::Warp;
-use crate::program::{Bool2, InstId, PredId, PredSrc, RegId, Src, Width};
+use crate::machine::group::warp::Step;
+use crate::program::{Bool2, PredId, PredSrc, RegId, Src, Width};
 use crate::term::TermOp;
 use crate::value::{Truth, Value};
 
@@ -19,28 +19,24 @@ pub(crate) struct Carry {
     pub(crate) carry_out: Option<PredId>,
 }
 
-/// The destinations of a comparison: `p` takes the result and `q` its negation, each combined with a third predicate.
+/// The operands and the destinations of a comparison: `p` takes the result and `q` its negation, each combined with a
+/// third predicate.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct CompareTargets {
+pub(crate) struct CompareInst {
+    pub(crate) operands: [Src; 2],
     pub(crate) p: PredId,
     pub(crate) q: Option<PredId>,
     pub(crate) combine: Option<(Bool2, PredSrc)>,
 }
 
 impl ValueTerms<'_> {
-    pub(crate) fn carry(
-        &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        pc: InstId,
-        carry: Carry,
-    ) -> Result<(), Stop> {
+    pub(crate) fn carry(&mut self, mut step: Step<'_>, carry: Carry) -> Result<(), Stop> {
         let Carry { subtract, width, d, operands: [a, b], carry_in, carry_out } = carry;
-        for lane in mask {
-            let words = [a, b].map(|source| self.context.value(warp, source, lane));
+        for lane in step.mask {
+            let words = [a, b].map(|source| self.context.value(step.warp, source, lane));
             let carry = match carry_in {
                 None => Truth::Known(false),
-                Some(pred) => self.truth(warp, PredSrc { pred, negated: false }, lane, pc),
+                Some(pred) => step.warp.predicates[pred.index()].get(lane),
             };
             let (result, out) = match (words, carry) {
                 ([Value::Bits(x), Value::Bits(y)], Truth::Known(carry)) => {
@@ -50,11 +46,11 @@ impl ValueTerms<'_> {
                     let out = wide < 0 || wide >> width.bits() != 0;
                     (Value::Bits(wide as u64 & width.mask()), Truth::Known(out))
                 }
-                _ => self.symbolic_carry(warp, lane, pc, (subtract, width), words, carry)?,
+                _ => self.symbolic_carry(step.at(lane), (subtract, width), words, carry)?,
             };
-            warp.register_mut(d).set(lane, result);
+            step.set(d, lane, result);
             if let Some(pred) = carry_out {
-                warp.predicate_mut(pred).set(lane, out);
+                step.warp.predicate_mut(pred).set(lane, out);
             }
         }
         Ok(())
@@ -63,14 +59,13 @@ impl ValueTerms<'_> {
     /// Writes the result of a comparison to `p` and its negation to `q`, each combined with a third predicate.
     pub(crate) fn set_predicates(
         &mut self,
-        warp: &mut Warp,
+        step: &mut Step<'_>,
         lane: Lane,
-        pc: InstId,
         truth: Truth,
-        targets: CompareTargets,
+        CompareInst { p, q, combine, .. }: CompareInst,
     ) {
-        let CompareTargets { p, q, combine } = targets;
-        let third = combine.map(|(op, source)| (op, self.truth(warp, source, lane, pc)));
+        let pc = step.pc;
+        let third = combine.map(|(op, source)| (op, self.truth(step.warp, source, lane, pc)));
         let opposite = match truth {
             Truth::Known(value) => Truth::Known(!value),
             Truth::Condition(term) if q.is_some() => {
@@ -84,9 +79,9 @@ impl ValueTerms<'_> {
             Some((op, third)) => self.combine(op, truth, third, pc),
         };
         let (first, second) = (with(truth), with(opposite));
-        warp.predicate_mut(p).set(lane, first);
+        step.warp.predicate_mut(p).set(lane, first);
         if let Some(q) = q {
-            warp.predicate_mut(q).set(lane, second);
+            step.warp.predicate_mut(q).set(lane, second);
         }
     }
 }

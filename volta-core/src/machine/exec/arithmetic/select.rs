@@ -6,7 +6,7 @@ use crate::machine::group::forks::fork;
 use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::{UnderGuards, ValueTerms};
 use crate::machine::group::values::{Reals, Values};
-use crate::machine::group::warp::Warp;
+use crate::machine::group::warp::{At, Step, Warp};
 use crate::number::format::Format;
 use crate::program::{Control, Effect, Inst, InstId, PredId, PredSrc, RegId, Src, Width, Writes, Written};
 use crate::term::{TermId, TermOp, View};
@@ -76,34 +76,18 @@ const WITHIN: usize = 16;
 
 impl ValueTerms<'_> {
     /// Checks that a condition on inputs may decide an operation.
-    pub(crate) fn choice_allowed(
-        &mut self,
-        warp: &Warp,
-        symbolic: LaneMask,
-        inst: &Inst,
-        pc: InstId,
-        guard: PredSrc,
-    ) -> Result<(), Stop> {
+    pub(crate) fn choice_allowed(&mut self, at: At<'_>, inst: &Inst, guard: PredSrc) -> Result<(), Stop> {
         let Err(why) = self.context.may_happen(&inst.op) else { return Ok(()) };
-        let stop = self.decided_by_input(warp, symbolic, inst, pc, guard, Some(why.into()));
-        Err(fork(self, stop, (warp, symbolic.first()), guard))
+        let stop = self.decided_by_input(at, inst, guard, why);
+        Err(fork(self, stop, (at.warp, at.lane), guard))
     }
 
     /// The fault of an operation whose guard depends on inputs; `why` says why it cannot become a select.
     #[cold]
-    pub(crate) fn decided_by_input(
-        &self,
-        warp: &Warp,
-        symbolic: LaneMask,
-        inst: &Inst,
-        pc: InstId,
-        guard: PredSrc,
-        why: Option<String>,
-    ) -> Stop {
-        let lane = symbolic.first();
-        let condition = match warp.predicates[guard.pred.index()].get(lane) {
-            Truth::Condition(term) => self.describe(term),
-            Truth::Known(_) | Truth::Undefined(_) | Truth::Answer(_) => "an unknown condition".into(),
+    pub(crate) fn decided_by_input(&self, at: At<'_>, inst: &Inst, guard: PredSrc, why: &str) -> Stop {
+        let (condition, given) = match at.warp.predicates[guard.pred.index()].get(at.lane) {
+            Truth::Condition(term) => (self.describe(term), self.to_be_given(&[term])),
+            Truth::Known(_) | Truth::Undefined(_) | Truth::Answer(_) => ("an unknown condition".into(), None),
         };
         let what = match inst.op.effect() {
             Effect::Control(Control::Branch(_) | Control::Table(..)) => "a branch",
@@ -119,13 +103,8 @@ impl ValueTerms<'_> {
             | Effect::Fault => "whether this is executed",
         };
         let not = if guard.negated { "not " } else { "" };
-        let why = why.map(|why| format!("; {why}")).unwrap_or_default();
-        let message = format!("{what} depends on the input: {not}{condition}{why}");
-        let site = self.context.site("depends on the input".into(), warp, lane, pc);
-        let given = match warp.predicates[guard.pred.index()].get(lane) {
-            Truth::Condition(term) => self.to_be_given(&[term]),
-            Truth::Known(_) | Truth::Undefined(_) | Truth::Answer(_) => None,
-        };
+        let message = format!("{what} depends on the input: {not}{condition}; {why}");
+        let site = self.context.site("depends on the input".into(), at.warp, at.lane, at.pc);
         let help = given.unwrap_or_else(|| {
             "control flow must be the same for all inputs of the given sizes (S1), except in short branches that only \
              compute values or load from inputs; otherwise load and store in both arms, or write `condition ? a : b`"
@@ -135,14 +114,8 @@ impl ValueTerms<'_> {
     }
 
     /// The guard of each lane.
-    pub(crate) fn conditions(
-        &mut self,
-        warp: &Warp,
-        mask: LaneMask,
-        guard: PredSrc,
-        pc: InstId,
-    ) -> Vec<(Lane, Truth)> {
-        mask.iter().map(|lane| (lane, self.truth(warp, guard, lane, pc))).collect()
+    pub(crate) fn conditions(&mut self, step: &Step<'_>, guard: PredSrc) -> Vec<(Lane, Truth)> {
+        step.mask.iter().map(|lane| (lane, self.truth(step.warp, guard, lane, step.pc))).collect()
     }
 
     fn select_truth(&mut self, condition: Truth, then: Truth, otherwise: Truth, pc: InstId) -> Truth {
@@ -248,16 +221,16 @@ impl ValueTerms<'_> {
         }
         self.packed.align(then, otherwise)
     }
+}
 
-    #[cold]
-    fn no_select(&self, warp: &Warp, [then, otherwise]: [Value; 2], lane: Lane, pc: InstId) -> Stop {
-        let message = format!(
-            "a selection between {} and {} is not supported yet",
-            self.describe_value(then),
-            self.describe_value(otherwise)
-        );
-        self.context.fault(FaultKind::Unsupported, "V7", message, warp, lane, pc)
-    }
+#[cold]
+fn no_select(terms: &ValueTerms<'_>, at: At<'_>, [then, otherwise]: [Value; 2]) -> Stop {
+    let message = format!(
+        "a selection between {} and {} is not supported yet",
+        terms.describe_value(then),
+        terms.describe_value(otherwise)
+    );
+    terms.context.fault_of(at, FaultKind::Unsupported, "V7", message)
 }
 
 impl Values<'_> {
@@ -282,8 +255,8 @@ impl Values<'_> {
     ) -> Result<(), Stop> {
         for ((d, then), (_, otherwise)) in then.registers.iter().zip(&otherwise.registers) {
             for (lane, truth) in conditions {
-                let (then, otherwise) = (then.get(*lane), otherwise.get(*lane));
-                let value = self.select_value(warp, *truth, then, otherwise, *lane, pc)?;
+                let arms = [then.get(*lane), otherwise.get(*lane)];
+                let value = self.select_value(At { warp, lane: *lane, pc }, *truth, arms)?;
                 warp.register_mut(*d).set(*lane, value);
             }
         }
@@ -295,64 +268,52 @@ impl Values<'_> {
         }
         for (at, (then, otherwise)) in then.local.iter().zip(&otherwise.local).enumerate() {
             for (lane, truth) in conditions {
-                let (then, otherwise) = (then[*lane], otherwise[*lane]);
-                let chosen = if then == otherwise {
-                    then
+                let arms = [then[*lane], otherwise[*lane]];
+                warp.local[at][*lane] = if arms[0] == arms[1] {
+                    arms[0]
                 } else {
-                    self.choose_cell(warp, *truth, then, otherwise, *lane, pc)?
+                    self.choose_cell(At { warp, lane: *lane, pc }, *truth, arms)?
                 };
-                warp.local[at][*lane] = chosen;
             }
         }
         Ok(())
     }
 
     /// A cell that holds one content or the other.
-    pub(crate) fn choose_cell(
-        &mut self,
-        warp: &Warp,
-        condition: Truth,
-        then: Cell,
-        otherwise: Cell,
-        lane: Lane,
-        pc: InstId,
-    ) -> Result<Cell, Stop> {
-        let [then, otherwise] = [then, otherwise].map(|cell| {
+    pub(crate) fn choose_cell(&mut self, at: At<'_>, by: Truth, arms: [Cell; 2]) -> Result<Cell, Stop> {
+        let arms = arms.map(|cell| {
             let pieces = cell.pieces(&self.terms.packed, InstId(u32::MAX));
             self.terms.packed.join(&pieces)
         });
-        Ok(Cell::of(self.select_value(warp, condition, then, otherwise, lane, pc)?))
+        Ok(Cell::of(self.select_value(at, by, arms)?))
     }
 
     #[inline]
     pub(crate) fn select(
         &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        pc: InstId,
+        mut step: Step<'_>,
         width: Width,
         d: RegId,
         (p, [a, b]): (PredSrc, [Src; 2]),
     ) -> Result<(), Stop> {
-        let predicate = &warp.predicates[p.pred.index()];
-        if !(predicate.sym | predicate.undefined).meets(mask) {
+        let predicate = &step.warp.predicates[p.pred.index()];
+        if !(predicate.sym | predicate.undefined).meets(step.mask) {
             let holds = if p.negated { !predicate.bits } else { predicate.bits };
             let mut scratch = [const { None }; 2];
             let [s0, s1] = &mut scratch;
-            let mut result = self.terms.context.operand(warp, b, s1).clone();
-            result.merge(holds, self.terms.context.operand(warp, a, s0));
-            warp.register_mut(d).merge(mask, &result);
+            let mut result = self.terms.context.operand(step.warp, b, s1).clone();
+            result.merge(holds, self.terms.context.operand(step.warp, a, s0));
+            step.warp.register_mut(d).merge(step.mask, &result);
             return Ok(());
         }
-        for lane in mask {
-            let truth = self.terms.truth(warp, p, lane, pc);
-            let (x, y) = (self.terms.context.value(warp, a, lane), self.terms.context.value(warp, b, lane));
-            let low = |value| match value {
+        for lane in step.mask {
+            let truth = self.terms.truth(step.warp, p, lane, step.pc);
+            let arms = [a, b].map(|source| match self.terms.context.value(step.warp, source, lane) {
                 Value::Bits(bits) => Value::Bits(bits & width.mask()),
                 other @ (Value::Sym(_) | Value::Undefined(_)) => other,
-            };
-            let value = self.select_value(warp, truth, low(x), low(y), lane, pc)?;
-            warp.register_mut(d).set(lane, value);
+            });
+            let value = self.select_value(step.at(lane), truth, arms)?;
+            step.set(d, lane, value);
         }
         Ok(())
     }
@@ -394,11 +355,9 @@ impl Values<'_> {
     #[cold]
     fn select_partly(
         &mut self,
-        warp: &Warp,
+        at: At<'_>,
         condition: TermId,
         [then, otherwise]: [Value; 2],
-        lane: Lane,
-        pc: InstId,
     ) -> Result<Value, Stop> {
         let in_part = |value: Value| is_packed(value) && self.terms.packed.undefined_part(value).is_some();
         if in_part(then) || in_part(otherwise) {
@@ -409,18 +368,25 @@ impl Values<'_> {
                 [_, Value::Undefined(_)] => Some(parts.map(|part| (part, beside(part, otherwise))).collect()),
                 [_, _] => self.terms.packed.align(then, otherwise),
             };
-            let Some(pairs) = pairs else {
-                return Err(self.terms.no_select(warp, [then, otherwise], lane, pc));
-            };
-            let mut chosen = PackedParts::new();
-            for (then, otherwise) in pairs {
-                let truth = Truth::Condition(condition);
-                let value = self.select_value(warp, truth, then.value, otherwise.value, lane, pc)?;
-                chosen.push(PackedPart { value, bytes: then.bytes });
-            }
-            return Ok(self.terms.packed.join(&chosen));
+            let pairs = pairs.ok_or_else(|| no_select(&self.terms, at, [then, otherwise]))?;
+            return self.select_parts(at, condition, pairs);
         }
         Ok(self.terms.partly(condition, [then, otherwise]))
+    }
+
+    /// A select of values side by side.
+    fn select_parts(
+        &mut self,
+        at: At<'_>,
+        condition: TermId,
+        parts: Vec<(PackedPart, PackedPart)>,
+    ) -> Result<Value, Stop> {
+        let mut chosen = PackedParts::new();
+        for (then, otherwise) in parts {
+            let value = self.select_value(at, Truth::Condition(condition), [then.value, otherwise.value])?;
+            chosen.push(PackedPart { value, bytes: then.bytes });
+        }
+        Ok(self.terms.packed.join(&chosen))
     }
 
     /// The bytes of two arms of which one is an integer that depends on inputs, or a half of a double where that is one.
@@ -435,24 +401,17 @@ impl Values<'_> {
         (arms.iter().any(|arm| is_half(*arm)) && self.terms.reads_encodings()).then_some(4)
     }
 
-    /// `then` where the condition holds, else `otherwise`.
-    pub(crate) fn select_value(
-        &mut self,
-        warp: &Warp,
-        condition: Truth,
-        then: Value,
-        otherwise: Value,
-        lane: Lane,
-        pc: InstId,
-    ) -> Result<Value, Stop> {
-        let term = match condition {
+    /// The first of two values where a condition holds, else the second.
+    pub(crate) fn select_value(&mut self, at: At<'_>, by: Truth, arms: [Value; 2]) -> Result<Value, Stop> {
+        let ([then, otherwise], pc) = (arms, at.pc);
+        let term = match by {
             Truth::Known(true) => return Ok(then),
             Truth::Known(false) => return Ok(otherwise),
             // Only where the result decides something, it matters that it is not determined.
             Truth::Undefined(origin @ Origin::Unpredictable(_)) => return Ok(Value::Undefined(origin)),
             Truth::Undefined(origin) => {
                 let message = "a selection uses an uninitialised predicate";
-                return Err(self.terms.undefined_predicate(warp, origin, message, lane, pc));
+                return Err(self.terms.undefined_predicate(at, origin, message));
             }
             Truth::Answer(answer) => return Ok(self.terms.select_by_answer(answer, then, otherwise)),
             Truth::Condition(term) => term,
@@ -478,7 +437,7 @@ impl Values<'_> {
         let (then, otherwise) = self.terms.unwritten_as_unexplained(then, otherwise, pc);
         match (then, otherwise) {
             _ if self.terms.packed.taint(&[then, otherwise]).is_some() => {
-                self.select_partly(warp, term, [then, otherwise], lane, pc)
+                self.select_partly(at, term, [then, otherwise])
             }
             _ if [then, otherwise].iter().all(|arm| self.terms.packed.is_integer(*arm)) => {
                 if !self.terms.under_guards().is_total(term) {
@@ -491,29 +450,25 @@ impl Values<'_> {
                 let chosen = *self.terms.packed.selects.entry([term, x, y]).or_insert_with(select);
                 Ok(Value::Sym(Sym::half(which, chosen)))
             }
-            _ if let Some(pieces) = self.terms.parts_of_both(then, otherwise) => {
-                let mut chosen = Vec::with_capacity(pieces.len());
-                for (then, otherwise) in pieces {
-                    let value = self.select_value(warp, condition, then.value, otherwise.value, lane, pc)?;
-                    chosen.push(PackedPart { value, bytes: then.bytes });
-                }
-                Ok(self.terms.packed.join(&chosen))
+            _ if let Some(parts) = self.terms.parts_of_both(then, otherwise) => {
+                self.select_parts(at, term, parts)
             }
             _ if let Some(bytes) = self.bytes_as_integers(then, otherwise) => {
                 let mut residues = self.terms.int_terms(pc);
                 let arms = [then, otherwise].map(|arm| residues.residue(arm, bytes));
                 let [Some(then), Some(otherwise)] = arms else {
-                    return Err(self.terms.computes_with_encoding(warp, &[then, otherwise], lane, pc));
+                    return Err(self.terms.computes_with_encoding(at, &[then, otherwise]));
                 };
                 let chosen = residues.chosen(term, then, otherwise);
                 Ok(residues.value(chosen, bytes))
             }
             _ => {
+                let [then, otherwise] = [then, otherwise].map(|arm| self.terms.packed.as_f32(arm));
                 let Some(format) = format_of(then).or_else(|| format_of(otherwise)) else {
-                    return Err(self.terms.no_select(warp, [then, otherwise], lane, pc));
+                    return Err(no_select(&self.terms, at, [then, otherwise]));
                 };
-                let x = self.reals().arm(warp, then, format, lane, pc)?;
-                let y = self.reals().arm(warp, otherwise, format, lane, pc)?;
+                let x = self.reals().arm(at, then, format)?;
+                let y = self.reals().arm(at, otherwise, format)?;
                 let (Some(x), Some(y)) = (x, y) else {
                     let origin = self.terms.packed.taint(&[then, otherwise]);
                     return Ok(Value::Undefined(origin.unwrap_or(Origin::Invalid(pc))));
@@ -550,31 +505,18 @@ impl PackedValues {
 
 impl Reals<'_, '_> {
     /// A real as an arm of a select. A NaN is the term of its bits, where library functions are recognised.
-    fn arm(
-        &mut self,
-        warp: &Warp,
-        value: Value,
-        format: Format,
-        lane: Lane,
-        pc: InstId,
-    ) -> Result<Option<TermId>, Stop> {
-        let real = self.real(warp, value, format, lane, pc)?;
+    fn arm(&mut self, at: At<'_>, value: Value, format: Format) -> Result<Option<TermId>, Stop> {
+        let real = self.real(at, value, format)?;
         Ok(real.or_else(|| self.spelling_of(value, format)))
     }
 }
 
 impl Cta<'_> {
     /// Executes an operation under conditions: each destination becomes a select of its new and old value.
-    pub(crate) fn choose_result(
-        &mut self,
-        warp: &mut Warp,
-        symbolic: LaneMask,
-        inst: &Inst,
-        pc: InstId,
-        guard: PredSrc,
-    ) -> Result<(), Stop> {
-        self.values.terms.choice_allowed(warp, symbolic, inst, pc, guard)?;
-        let conditions = self.values.terms.conditions(warp, symbolic, guard, pc);
+    pub(crate) fn choose_result(&mut self, step: Step<'_>, inst: &Inst, guard: PredSrc) -> Result<(), Stop> {
+        self.values.terms.choice_allowed(step.at(step.mask.first()), inst, guard)?;
+        let conditions = self.values.terms.conditions(&step, guard);
+        let Step { warp, mask: symbolic, pc } = step;
         let written = inst.op.written();
         let old = Snapshot::new(warp, &written);
         let around = self.values.terms.guards.all();

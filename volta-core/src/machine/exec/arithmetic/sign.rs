@@ -8,7 +8,7 @@ use crate::number::format::{Format, decode};
 use crate::number::{Extended, Rational};
 use crate::program::{Compare, InstId, Int, Int2, Width};
 use crate::term::{Constant, Store, TermId, TermOp, View};
-use crate::value::int_terms::whole;
+use crate::value::int_terms::{number, whole};
 use crate::value::known_floats::KnownValues;
 use crate::value::packed::PackedValues;
 use crate::value::{Sym, SymKind, Value};
@@ -60,21 +60,10 @@ impl Signs<'_> {
         if !ty.signed {
             return None;
         }
-        let top = 64 - ty.width.bits();
-        let number = |bits: u64| (bits << top) as i64 >> top;
         // Normalised so that the real is the left operand.
         let (value, op, number) = match (a, b) {
-            (Value::Sym(_), Value::Bits(bits)) => (a, op, number(bits)),
-            (Value::Bits(bits), Value::Sym(_)) => {
-                let turned = match op {
-                    Compare::Lt => Compare::Gt,
-                    Compare::Le => Compare::Ge,
-                    Compare::Gt => Compare::Lt,
-                    Compare::Ge => Compare::Le,
-                    Compare::Eq | Compare::Ne => return None,
-                };
-                (b, turned, number(bits))
-            }
+            (Value::Sym(_), Value::Bits(bits)) => (a, op, ty.number(bits)),
+            (Value::Bits(bits), Value::Sym(_)) => (b, op.turned(), ty.number(bits)),
             _ => return None,
         };
         let negative = match (op, number) {
@@ -164,12 +153,9 @@ impl PackedInts<'_> {
             real.filter(|(format, _)| format.bytes() == width.bytes())
         };
         let sign_of = |(_, term): (Format, TermId)| match self.store.view(term) {
-            View::Apply(TermOp::CopySign, [sign, zero, _]) => match self.store.view(zero) {
-                View::Constant(constant) if constant.exact.finite().is_some_and(Rational::is_zero) => {
-                    Some(sign)
-                }
-                View::Constant(_) | View::Input { .. } | View::Apply(..) => None,
-            },
+            View::Apply(TermOp::CopySign, [sign, zero, _]) => {
+                number(self.store, zero).is_some_and(Rational::is_zero).then_some(sign)
+            }
             View::Constant(_) | View::Input { .. } | View::Apply(..) => None,
         };
         let ((format, sign), other) = [(a, b), (b, a)].into_iter().find_map(|(own, other)| {

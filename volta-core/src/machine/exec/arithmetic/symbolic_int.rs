@@ -4,7 +4,7 @@ use super::integer::Integer;
 use crate::number::format::{Format, binade};
 use crate::program::{Compare, Int, Int1, Int2, Int3, Width};
 use crate::term::{Range, Store, TermId, TermOp, View};
-use crate::value::int_terms::{IntTerms, exactly, slice};
+use crate::value::int_terms::{IntTerms, exactly, number, slice};
 use crate::value::words::selector_of;
 use crate::value::{SymKind, Value};
 
@@ -38,9 +38,7 @@ impl IntTerms<'_> {
 
     /// Saturates a term to a type.
     pub(crate) fn saturated(&mut self, term: TermId, ty: Int) -> TermId {
-        let bits = ty.width.bits();
-        let (low, high) =
-            if ty.signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) };
+        let [low, high] = ty.limits();
         self.clamped(term, low, high)
     }
 
@@ -81,11 +79,7 @@ impl IntTerms<'_> {
 
     /// `a / b`, rounded towards zero. That `b` is not zero is an obligation (V8).
     fn quotient(&mut self, a: TermId, b: TermId) -> Option<TermId> {
-        let divisor = match self.store.view(b) {
-            View::Constant(constant) => constant.exact.finite().cloned(),
-            View::Input { .. } | View::Apply(..) => None,
-        };
-        let exact = match divisor {
+        let exact = match number(self.store, b).cloned() {
             Some(number) => {
                 let factor = exactly(self.store, number.recip()?);
                 self.mul(a, factor)
@@ -163,10 +157,7 @@ impl IntTerms<'_> {
     /// The number of binary digits that are 1 in a ballot, or in some bits of one: a sum of different powers of two, each
     /// by a condition.
     fn digits_set(&mut self, x: TermId, bits: u32) -> Option<TermId> {
-        let number = |store: &Store, term: TermId| match store.view(term) {
-            View::Constant(constant) => constant.exact.finite()?.to_u64(),
-            View::Input { .. } | View::Apply(..) => None,
-        };
+        let number = |store: &Store, term: TermId| number(store, term)?.to_u64();
         let (sum, mask) = match self.store.view(x) {
             View::Apply(TermOp::BitAnd, [a, b, _]) => match (number(self.store, a), number(self.store, b)) {
                 (None, Some(mask)) => (a, mask),
@@ -281,21 +272,25 @@ impl IntTerms<'_> {
         })
     }
 
+    fn sum_of_product(
+        &mut self,
+        op: Int2,
+        ty: Int,
+        factors: [Value; 2],
+        (c, bytes): (Value, u32),
+    ) -> Option<TermId> {
+        let product = self.int2(op, ty, factors)?;
+        let z = self.residue(c, bytes)?;
+        Some(self.add(product, z))
+    }
+
     /// An operation on three integers.
     fn int3(&mut self, op: Int3, ty: Int, [a, b, c]: [Value; 3]) -> Option<TermId> {
         let bytes = ty.width.bytes();
         Some(match op {
-            Int3::MadLo | Int3::MadHi => {
-                let product =
-                    self.int2(if op == Int3::MadLo { Int2::MulLo } else { Int2::MulHi }, ty, [a, b])?;
-                let z = self.residue(c, bytes)?;
-                self.add(product, z)
-            }
-            Int3::MadWide => {
-                let product = self.int2(Int2::MulWide, ty, [a, b])?;
-                let z = self.residue(c, 2 * bytes)?;
-                self.add(product, z)
-            }
+            Int3::MadLo => self.sum_of_product(Int2::MulLo, ty, [a, b], (c, bytes))?,
+            Int3::MadHi => self.sum_of_product(Int2::MulHi, ty, [a, b], (c, bytes))?,
+            Int3::MadWide => self.sum_of_product(Int2::MulWide, ty, [a, b], (c, 2 * bytes))?,
             Int3::Sad => {
                 let (x, y) = (self.reading(a, ty)?, self.reading(b, ty)?);
                 let difference = self.sub(x, y);

@@ -1,9 +1,8 @@
 //! Instructions with unsupported results in registers (rule S2): what they write has no known value.
 
-use crate::base::lane::LaneMask;
 use crate::machine::group::terms::ValueTerms;
-use crate::machine::group::warp::Warp;
-use crate::program::{InstId, PredId, PredSrc, RegId, Src};
+use crate::machine::group::warp::Step;
+use crate::program::{PredId, PredSrc, RegId, Src};
 use crate::value::{Origin, Truth, Value};
 
 impl ValueTerms<'_> {
@@ -11,9 +10,7 @@ impl ValueTerms<'_> {
     /// fault, but if an operand is in doubt, so are the results.
     pub(crate) fn unevaluated(
         &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        pc: InstId,
+        Step { warp, mask, pc }: Step<'_>,
         (d, p): (&[RegId], &[PredId]),
         (a, predicates): (&[Src], &[PredSrc]),
     ) {

@@ -6,7 +6,7 @@ use crate::machine::group::fragment_layout::of_wide_c;
 use crate::machine::group::matrix_terms::{Terms, is_undefined, origin_of, undefined};
 use crate::machine::group::stop::Stop;
 use crate::machine::group::values::Matrices;
-use crate::machine::group::warp::Warp;
+use crate::machine::group::warp::{At, Step};
 use crate::program::matrix::MatrixElement;
 use crate::program::{InstId, Int, RegId, Width};
 use crate::term::TermId;
@@ -17,24 +17,22 @@ impl Matrices<'_, '_> {
     /// A value as an element of a matrix.
     pub(super) fn raw_element(
         &mut self,
-        warp: &Warp,
-        pc: InstId,
+        at: At<'_>,
         element: MatrixElement,
         value: Value,
-        lane: Lane,
     ) -> Result<u64, Stop> {
         if let MatrixElement::Float(format) = element {
-            return self.raw_real(warp, value, format, lane, pc);
+            return self.raw_real(at, value, format);
         }
         if let Some(origin) = self.terms.packed.taint(&[value]) {
             return Ok(undefined(origin));
         }
-        let mut residues = self.terms.int_terms(pc);
+        let mut residues = self.terms.int_terms(at.pc);
         let term = match element {
             MatrixElement::Int8 { signed } => residues.reading(value, Int { width: Width::W8, signed }),
             MatrixElement::Float(_) | MatrixElement::Int32 => residues.residue(value, element.bytes()),
         };
-        Ok(term.ok_or_else(|| self.no_integer(warp, value, lane, pc))?.raw())
+        Ok(term.ok_or_else(|| self.no_integer(at, value))?.raw())
     }
 
     /// An element of a matrix as a value.
@@ -53,8 +51,7 @@ impl Matrices<'_, '_> {
     /// Writes a matrix to the registers of a warp, as those of C of products of 16 × 8 side by side.
     pub(super) fn set_elements(
         &mut self,
-        warp: &mut Warp,
-        pc: InstId,
+        mut step: Step<'_>,
         element: MatrixElement,
         terms: &Terms,
         d: &[RegId],
@@ -62,8 +59,7 @@ impl Matrices<'_, '_> {
         for (at, d) in d.iter().enumerate() {
             for lane in Lane::all() {
                 let (row, column) = of_wide_c(lane, at);
-                let value = self.element_value(element, terms.at(row, column), pc);
-                warp.register_mut(*d).set(lane, value);
+                step.set(*d, lane, self.element_value(element, terms.at(row, column), step.pc));
             }
         }
     }

@@ -11,7 +11,7 @@ use crate::machine::group::fragment_layout;
 use crate::machine::group::matrix_terms::{Terms, UNDEFINED, is_undefined, origin_of, undefined};
 use crate::machine::group::stop::Stop;
 use crate::machine::group::values::Matrices;
-use crate::machine::group::warp::Warp;
+use crate::machine::group::warp::{At, Step, Warp};
 use crate::number::format::Format;
 use crate::program::matrix::{MatrixElement, MatrixProduct};
 use crate::program::{Address, InstId, RegId, Space, Src};
@@ -27,6 +27,7 @@ pub(super) struct Factors<'t> {
     right: &'t Terms,
     sum: &'t Terms,
     places: Places,
+    pc: InstId,
     /// Whether no element is undefined.
     complete: bool,
     /// Whether a row, a column and a sum are known, so that a result may be.
@@ -40,10 +41,9 @@ pub(super) struct Factors<'t> {
 
 impl<'t> Factors<'t> {
     pub(crate) fn new(
-        left: &'t Terms,
-        right: &'t Terms,
-        sum: &'t Terms,
+        [left, right, sum]: [&'t Terms; 3],
         places: Places,
+        pc: InstId,
         is_known: impl Fn(u64) -> bool,
     ) -> Factors<'t> {
         let complete =
@@ -54,7 +54,7 @@ impl<'t> Factors<'t> {
             && left.raw.chunks(left.columns).any(|row| row.iter().all(is_known))
             && (0..right.columns)
                 .any(|column| right.raw[column..].iter().step_by(right.columns).all(is_known));
-        Factors { left, right, sum, places, complete, known, of_left, of_right, step: None }
+        Factors { left, right, sum, places, pc, complete, known, of_left, of_right, step: None }
     }
 }
 
@@ -112,42 +112,40 @@ impl Matrices<'_, '_> {
     /// `mma.sync`
     pub(crate) fn mma(
         &mut self,
-        warp: &mut Warp,
-        pc: InstId,
+        step: Step<'_>,
         product: MatrixProduct,
         d: &[RegId],
         [a, b, c]: [&[Src]; 3],
     ) -> Result<(), Stop> {
         let shape = product.shape;
-        let (m, n, k) = (usize::from(shape.m), usize::from(shape.n), usize::from(shape.k));
+        let [m, n, k] = [shape.m, shape.n, shape.k].map(usize::from);
         if product.a.is_integer() {
-            self.are_defined(warp, pc, [a, b, c])?;
+            self.are_defined(&step, [a, b, c])?;
         }
-        let (mut left, mut right, mut sum) = (Terms::new(m, k), Terms::new(k, n), Terms::new(m, n));
         let of_a = |lane, at| fragment_layout::of_a(shape, product.a, lane, at);
-        self.read_matrix(warp, pc, product.a, a, &mut left, of_a)?;
+        let left = self.read_matrix(step.at(Lane::FIRST), product.a, a, (m, k), of_a)?;
         let of_b = |lane, at| fragment_layout::of_b(product.b, lane, at);
-        self.read_matrix(warp, pc, product.b, b, &mut right, of_b)?;
-        self.read_matrix(warp, pc, product.c, c, &mut sum, fragment_layout::of_c)?;
-        let mut step = None;
+        let right = self.read_matrix(step.at(Lane::FIRST), product.b, b, (k, n), of_b)?;
+        let sum = self.read_matrix(step.at(Lane::FIRST), product.c, c, (m, n), fragment_layout::of_c)?;
+        let mut ieee = None;
         if let MatrixElement::Float(format) = product.d
             && self.terms.store.is_ieee()
         {
             // Each element is whatever the architecture computes of its row, its column and its addend, by an
             // instruction of this shape.
-            step = Some(self.terms.store.ieee_key(ieee::step_of(product, format)).raw());
+            ieee = Some(self.terms.store.ieee_key(ieee::step_of(product, format)).raw());
         }
-        self.write_product(warp, pc, product, d, ([&left, &right, &sum], step));
+        self.write_product(step, product, d, ([&left, &right, &sum], ieee));
         Ok(())
     }
 
     /// Checks that all lanes hold integers.
-    fn are_defined(&self, warp: &Warp, pc: InstId, operands: [&[Src]; 3]) -> Result<(), Stop> {
+    fn are_defined(&self, step: &Step<'_>, operands: [&[Src]; 3]) -> Result<(), Stop> {
         for lane in Lane::all() {
             for source in operands.into_iter().flatten() {
-                let value = self.terms.context.value(warp, *source, lane);
+                let value = self.terms.context.value(step.warp, *source, lane);
                 if self.terms.packed.undefined_part(value).is_some() {
-                    return Err(self.no_integer(warp, value, lane, pc));
+                    return Err(self.no_integer(step.at(lane), value));
                 }
             }
         }
@@ -158,72 +156,60 @@ impl Matrices<'_, '_> {
     /// arithmetic that are given, or a sum of products of integers, which wraps around or saturates in 32 bits.
     pub(super) fn write_product(
         &mut self,
-        warp: &mut Warp,
-        pc: InstId,
+        mut step: Step<'_>,
         product: MatrixProduct,
         d: &[RegId],
-        ([left, right, sum], step): ([&Terms; 3], Option<u64>),
+        ([left, right, sum], ieee): ([&Terms; 3], Option<u64>),
     ) {
-        let element = product.d;
+        let (element, pc) = (product.d, step.pc);
         if element.is_integer()
             && let Some(known) = self.known_products(pc, product, [left, right, sum])
         {
-            return self.set_elements(warp, pc, element, &known, d);
+            return self.set_elements(step, element, &known, d);
         }
         let saturates = product.saturate && element.is_integer();
         let numbers = saturates.then(|| self.numbers_of_sums(pc, &sum.raw));
         let numbers = numbers.map(|raw| Terms { columns: sum.columns, raw });
         let sum = numbers.as_ref().unwrap_or(sum);
         // Integers are not rounded.
-        let is_known = |raw| step.is_none() && !element.is_integer() && self.numbers.known.contains(raw);
-        let mut factors = Factors::new(left, right, sum, Places::OF_C, is_known);
-        factors.step = step;
+        let is_known = |raw| ieee.is_none() && !element.is_integer() && self.numbers.known.contains(raw);
+        let mut factors = Factors::new([left, right, sum], Places::OF_C, pc, is_known);
+        factors.step = ieee;
         let inside = fragment_layout::elements_in_register(element).min(2);
         for (number, d) in d.iter().enumerate() {
             let mut results = [[UNDEFINED; 32]; 2];
-            for (step, result) in results.iter_mut().enumerate().take(inside) {
-                let first = fragment_layout::of_wide_c(Lane::FIRST, number * inside + step);
-                *result = self.dot_products(pc, &mut factors, first);
+            for (at, result) in results.iter_mut().enumerate().take(inside) {
+                let first = fragment_layout::of_wide_c(Lane::FIRST, number * inside + at);
+                *result = self.dot_products(&mut factors, first);
             }
             if let MatrixElement::Float(format) = element {
-                self.terms.packed.set_matrix_register(warp, *d, format, &results[..inside], pc);
+                self.terms.packed.set_matrix_register(&mut step, *d, format, &results[..inside]);
                 continue;
             }
             let sums = if saturates { self.saturated_sums(pc, &results[0]) } else { results[0].to_vec() };
             for (lane, raw) in Lane::all().zip(sums) {
-                let value = self.element_value(element, raw, pc);
-                warp.register_mut(*d).set(lane, value);
+                step.set(*d, lane, self.element_value(element, raw, pc));
             }
         }
     }
 
     /// `sum[p] + Σ left[row][k] · right[k][column]` for 32 places from one on; undefined where an operand is.
-    pub(super) fn dot_products(
-        &mut self,
-        pc: InstId,
-        factors: &mut Factors<'_>,
-        first: (usize, usize),
-    ) -> [u64; 32] {
-        let totals = self.dot_product_terms(pc, factors, first);
+    pub(super) fn dot_products(&mut self, factors: &mut Factors<'_>, first: (usize, usize)) -> [u64; 32] {
+        let totals = self.dot_product_terms(factors, first);
         if factors.known {
             self.note_known(factors, first, &totals);
         }
         totals
     }
 
-    fn dot_product_terms(
-        &mut self,
-        pc: InstId,
-        factors: &mut Factors<'_>,
-        first: (usize, usize),
-    ) -> [u64; 32] {
-        let Factors { left, right, sum, places, complete, of_left, of_right, step, .. } = factors;
+    fn dot_product_terms(&mut self, factors: &mut Factors<'_>, first: (usize, usize)) -> [u64; 32] {
+        let Factors { left, right, sum, places, pc, complete, of_left, of_right, step, .. } = factors;
         let total: [u64; 32] = Lane::each(|lane| {
             let (row, column) = places.of_lane(first, lane);
             sum.at(row, column)
         });
         if !*complete || step.is_some() {
-            return self.defined_dot_products(pc, factors, first, total);
+            return self.defined_dot_products(factors, first, total);
         }
         let mut total = Pattern::Repeated { list: &total, shift: 0 };
         let mut list = [0; 32];
@@ -245,7 +231,7 @@ impl Matrices<'_, '_> {
                 self.terms.store.intern_operand(Pattern::Repeated { list, shift: 0 })
             });
             let operands = [x, y, self.terms.store.intern_operand(total)];
-            total = Pattern::Results(self.terms.store.push_operands(TermOp::Fma, &operands, pc));
+            total = Pattern::Results(self.terms.store.push_operands(TermOp::Fma, &operands, *pc));
         }
         total.all()
     }
@@ -266,12 +252,11 @@ impl Matrices<'_, '_> {
     /// Like [`Matrices::dot_products`], where some operands are undefined, or in IEEE arithmetic.
     fn defined_dot_products(
         &mut self,
-        pc: InstId,
         factors: &Factors<'_>,
         first: (usize, usize),
         mut total: [u64; 32],
     ) -> [u64; 32] {
-        let Factors { left, right, places, .. } = factors;
+        let Factors { left, right, places, pc, .. } = *factors;
         let mut mask = LaneMask::ALL;
         for lane in Lane::all() {
             let (row, column) = places.of_lane(first, lane);
@@ -304,30 +289,23 @@ impl Matrices<'_, '_> {
     }
 
     /// A value as a float element of a matrix.
-    pub(super) fn raw_real(
-        &mut self,
-        warp: &Warp,
-        value: Value,
-        format: Format,
-        lane: Lane,
-        pc: InstId,
-    ) -> Result<u64, Stop> {
-        Ok(match self.reals().real(warp, value, format, lane, pc)? {
+    pub(super) fn raw_real(&mut self, at: At<'_>, value: Value, format: Format) -> Result<u64, Stop> {
+        Ok(match self.reals().real(at, value, format)? {
             Some(term) => term.raw(),
             None => self.terms.packed.taint(&[value]).map_or(UNDEFINED, undefined),
         })
     }
 
-    /// The elements in registers, as terms.
+    /// The elements in the registers of all lanes, as terms.
     pub(super) fn read_matrix(
         &mut self,
-        warp: &Warp,
-        pc: InstId,
+        of: At<'_>,
         element: MatrixElement,
         registers: &[Src],
-        out: &mut Terms,
+        (rows, columns): (usize, usize),
         place: impl Fn(Lane, usize) -> (usize, usize),
-    ) -> Result<(), Stop> {
+    ) -> Result<Terms, Stop> {
+        let mut out = Terms::new(rows, columns);
         let bytes = element.bytes();
         let inside = (4 / bytes as usize).max(1);
         let tag = match element {
@@ -336,7 +314,7 @@ impl Matrices<'_, '_> {
         };
         for (number, source) in registers.iter().enumerate() {
             for lane in Lane::all() {
-                let value = self.terms.context.value(warp, *source, lane);
+                let value = self.terms.context.value(of.warp, *source, lane);
                 let at = number * inside;
                 if let Value::Sym(sym) = value
                     && let Some(tag) = tag
@@ -350,32 +328,25 @@ impl Matrices<'_, '_> {
                         && inside == 2
                         && halves[0].raw() & !Sym::PAYLOAD == tag
                     {
-                        for (step, half) in halves.into_iter().enumerate() {
-                            out.set(place(lane, at + step), half.raw() & Sym::PAYLOAD);
+                        for (which, half) in halves.into_iter().enumerate() {
+                            out.set(place(lane, at + which), half.raw() & Sym::PAYLOAD);
                         }
                         continue;
                     }
                 }
-                for step in 0..inside {
-                    let part =
-                        if inside == 1 { value } else { self.part(warp, value, (step, bytes), lane, pc)? };
-                    let raw = self.raw_element(warp, pc, element, part, lane)?;
-                    out.set(place(lane, at + step), raw);
+                for which in 0..inside {
+                    let own = At { lane, ..of };
+                    let part = if inside == 1 { value } else { self.part(own, value, (which, bytes))? };
+                    out.set(place(lane, at + which), self.raw_element(own, element, part)?);
                 }
             }
         }
-        Ok(())
+        Ok(out)
     }
 
     /// A part of a register, two bytes or one, by its index from the low end.
-    pub(crate) fn part(
-        &mut self,
-        warp: &Warp,
-        value: Value,
-        (which, bytes): (usize, u32),
-        lane: Lane,
-        pc: InstId,
-    ) -> Result<Value, Stop> {
+    pub(crate) fn part(&mut self, at: At<'_>, value: Value, part: (usize, u32)) -> Result<Value, Stop> {
+        let (which, bytes) = part;
         if bytes == 2
             && let Some(half) = self.terms.packed.half(value, which)
         {
@@ -388,47 +359,38 @@ impl Matrices<'_, '_> {
                 let what = self.terms.describe_value(value);
                 let parts = if bytes == 2 { "two halves" } else { "four bytes" };
                 let message = format!("a matrix instruction takes a register for {parts}: {what}");
-                Err(self.terms.context.fault(FaultKind::TypeMismatch, "V5", message, warp, lane, pc))
+                Err(self.terms.context.fault_of(at, FaultKind::TypeMismatch, "V5", message))
             }
         }
     }
 
     /// The fault of an operand that is undefined, or not an integer.
     #[cold]
-    pub(super) fn no_integer(&self, warp: &Warp, value: Value, lane: Lane, pc: InstId) -> Stop {
+    pub(super) fn no_integer(&self, at: At<'_>, value: Value) -> Stop {
         match self.terms.packed.undefined_part(value) {
-            Some(_) => self.terms.not_concrete(warp, value, lane, pc, "an integer of a matrix"),
-            None => self.terms.computes_with_encoding(warp, &[value], lane, pc),
+            Some(_) => self.terms.not_concrete(at.warp, value, at.lane, at.pc, "an integer of a matrix"),
+            None => self.terms.computes_with_encoding(at, &[value]),
         }
     }
 
     /// `movmatrix.trans`
-    pub(crate) fn transpose_matrix(
-        &mut self,
-        warp: &mut Warp,
-        pc: InstId,
-        d: RegId,
-        a: Src,
-    ) -> Result<(), Stop> {
-        let mut results = [Value::Bits(0); 32];
-        for (lane, result) in Lane::all().zip(&mut results) {
+    pub(crate) fn transpose_matrix(&mut self, mut step: Step<'_>, d: RegId, a: Src) -> Result<(), Stop> {
+        let mut results = Vec::with_capacity(32);
+        for lane in Lane::all() {
             let (group, thread) = (lane.index() / 4, lane.index() % 4);
-            let source = |row: usize| Lane::at(4 * row + group / 2);
-            let (first, second) = (source(2 * thread), source(2 * thread + 1));
-            let low = self.part(warp, self.terms.context.value(warp, a, first), (group % 2, 2), first, pc)?;
-            let high =
-                self.part(warp, self.terms.context.value(warp, a, second), (group % 2, 2), second, pc)?;
-            *result = self.terms.packed.pair(low, high);
+            let [low, high] = [2 * thread, 2 * thread + 1].map(|row| {
+                let at = step.at(Lane::at(4 * row + group / 2));
+                self.part(at, self.terms.context.value(at.warp, a, at.lane), (group % 2, 2))
+            });
+            results.push((lane, self.terms.packed.pair(low?, high?)));
         }
-        for (lane, value) in Lane::all().zip(results) {
-            warp.register_mut(d).set(lane, value);
-        }
+        step.set_lanes(d, results);
         Ok(())
     }
 }
 
 impl PackedValues {
-    fn pair(&mut self, low: Value, high: Value) -> Value {
+    pub(super) fn pair(&mut self, low: Value, high: Value) -> Value {
         self.join(&[PackedPart { value: low, bytes: 2 }, PackedPart { value: high, bytes: 2 }])
     }
 }
@@ -438,8 +400,7 @@ impl Accesses<'_, '_> {
     /// that receive parts of it.
     pub(crate) fn load_matrix(
         &mut self,
-        warp: &mut Warp,
-        pc: InstId,
+        Step { warp, pc, .. }: Step<'_>,
         (space, address): (Space, Address),
         transposed: bool,
         d: &[RegId],
@@ -470,12 +431,11 @@ impl Accesses<'_, '_> {
             for (lane, value) in Lane::all().zip(&mut values) {
                 let (group, thread) = (lane.index() / 4, lane.index() % 4);
                 *value = if transposed {
-                    let part = |row: usize| cells[row][group / 2];
-                    let low =
-                        self.values.matrices().part(warp, part(2 * thread), (group % 2, 2), lane, pc)?;
-                    let high =
-                        self.values.matrices().part(warp, part(2 * thread + 1), (group % 2, 2), lane, pc)?;
-                    self.values.terms.packed.pair(low, high)
+                    let [low, high] = [2 * thread, 2 * thread + 1].map(|row| {
+                        let cell = cells[row][group / 2];
+                        self.values.matrices().part(At { warp, lane, pc }, cell, (group % 2, 2))
+                    });
+                    self.values.terms.packed.pair(low?, high?)
                 } else {
                     cells[group][thread]
                 };
@@ -488,8 +448,7 @@ impl Accesses<'_, '_> {
     /// `stmatrix`: each lane writes what it holds, to rows whose addresses other lanes give.
     pub(crate) fn store_matrix(
         &mut self,
-        warp: &mut Warp,
-        pc: InstId,
+        Step { warp, pc, .. }: Step<'_>,
         (space, address): (Space, Address),
         transposed: bool,
         a: &[Src],
@@ -518,7 +477,7 @@ impl Accesses<'_, '_> {
                     continue;
                 }
                 for which in 0..2 {
-                    let half = self.values.matrices().part(warp, value, (which, 2), lane, pc)?;
+                    let half = self.values.matrices().part(At { warp, lane, pc }, value, (which, 2))?;
                     let (offset, at) = &spots[2 * thread + which];
                     self.store_value(warp, lane, at, offset + 2 * group as u64, 2, half)?;
                 }

@@ -9,7 +9,7 @@ use crate::launch::tensor_map::{PIECE, swizzled};
 use crate::machine::cta::accesses::{Accesses, LaneAccess, WarpAccess};
 use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::ValueTerms;
-use crate::machine::group::warp::Warp;
+use crate::machine::group::warp::{At, Warp};
 use crate::program::matrix::MatrixElement;
 use crate::program::{InstId, Space, VariableId};
 use crate::value::Value;
@@ -78,13 +78,19 @@ impl Layout {
     }
 }
 
-/// A read of a factor, and the number of the operation that makes it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct FactorRead {
-    pub(crate) element: MatrixElement,
-    /// Its extent in m or n, and in k.
-    pub(crate) extent: (usize, usize),
+/// An operation that accesses matrices in memory by itself, on behalf of some lanes: it knows what all of them know.
+pub(super) struct Operation<'w> {
+    pub(crate) warp: &'w mut Warp,
+    pub(crate) readers: &'w [Lane],
+    pub(crate) pc: InstId,
     pub(crate) number: u32,
+}
+
+impl Operation<'_> {
+    /// The lane that messages name.
+    pub(super) fn at(&self) -> At<'_> {
+        At { warp: self.warp, lane: self.readers.first().copied().unwrap_or_default(), pc: self.pc }
+    }
 }
 
 /// A matrix in the shared memory of the CTA `rank` of the cluster, in the variable `of` if that is known.
@@ -97,25 +103,19 @@ pub(super) struct SharedMatrix<'m> {
 
 /// Called for each element of a matrix, with its row in m or n and its place in k.
 pub(super) type Take<'t> =
-    dyn FnMut(&mut Accesses<'_, '_>, &Warp, (usize, usize), Value) -> Result<(), Stop> + 't;
+    dyn FnMut(&mut Accesses<'_, '_>, At<'_>, (usize, usize), Value) -> Result<(), Stop> + 't;
 
 impl Accesses<'_, '_> {
-    /// Reads a matrix in shared memory, and passes its elements to `take` as terms. The operation knows what all lanes of
-    /// `readers` know.
+    /// Reads a matrix in shared memory with this extent in m or n, and in k, and passes its elements to `take` as terms.
     pub(super) fn read_factor(
         &mut self,
-        warp: &mut Warp,
-        readers: &[Lane],
-        pc: InstId,
+        by: &mut Operation<'_>,
         matrix: SharedMatrix<'_>,
-        read: FactorRead,
+        (element, extent): (MatrixElement, (usize, usize)),
         take: &mut dyn FnMut((usize, usize), u64),
     ) -> Result<(), Stop> {
-        let FactorRead { element, extent, number } = read;
-        let lane = readers.first().copied().unwrap_or_default();
-        let read = (element.bytes(), extent, number);
-        self.read_shared_matrix(warp, readers, pc, matrix, read, &mut |accesses, warp, place, value| {
-            take(place, accesses.values.matrices().raw_element(warp, pc, element, value, lane)?);
+        self.read_shared_matrix(by, matrix, (element.bytes(), extent), &mut |accesses, at, place, value| {
+            take(place, accesses.values.matrices().raw_element(at, element, value)?);
             Ok(())
         })
     }
@@ -123,14 +123,12 @@ impl Accesses<'_, '_> {
     /// Like [`Self::read_factor`], with elements of `bytes` bytes each as values.
     pub(super) fn read_shared_matrix(
         &mut self,
-        warp: &mut Warp,
-        readers: &[Lane],
-        pc: InstId,
+        by: &mut Operation<'_>,
         SharedMatrix { layout, of, rank }: SharedMatrix<'_>,
-        (bytes, (rows, k), number): (u32, (usize, usize), u32),
+        (bytes, (rows, k)): (u32, (usize, usize)),
         take: &mut Take<'_>,
     ) -> Result<(), Stop> {
-        let lane = readers.first().copied().unwrap_or_default();
+        let At { warp, lane, pc } = by.at();
         if !layout.is_inside {
             let message = "the address in a matrix descriptor is not one in shared memory".to_string();
             return Err(self.context.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc));
@@ -138,14 +136,20 @@ impl Accesses<'_, '_> {
         let Some(of) = of else {
             let message =
                 "it is not known in which variable in shared memory the matrix of a descriptor lies";
-            let site = self.context.site("reads the matrix".into(), warp, lane, pc);
-            let help = "compute the descriptor from the address of one variable, in registers";
-            let (kind, help) = (FaultKind::Nondeterministic, Some(help.to_string()));
-            return Err(self.context.fault_at(kind, "M1", message.into(), vec![site], help));
+            let sites = vec![self.context.site("reads the matrix".into(), warp, lane, pc)];
+            let help = Some("compute the descriptor from the address of one variable, in registers".into());
+            return Err(self.context.fault_at(
+                FaultKind::Nondeterministic,
+                "M1",
+                message.into(),
+                sites,
+                help,
+            ));
         };
         let window = self.context.launch.objects.address(of, rank) & !ADDRESS;
         let space = if rank == warp.rank { Space::Shared } else { Space::Cluster };
-        let agent = Agent::Copy { number, proxy: Some(AsyncSpace::Shared(rank)), update: None };
+        let proxy = Some(AsyncSpace::Shared(rank));
+        let agent = Agent::Copy { number: by.number, proxy, update: None };
         let inside = (PIECE / u64::from(bytes)) as usize;
         let (outer, steps) = if layout.k_major { (rows, k / inside) } else { (k, rows.div_ceil(inside)) };
         for row in 0..outer {
@@ -155,39 +159,26 @@ impl Accesses<'_, '_> {
                 let place = (space, address);
                 let piece = PIECE as u32;
                 let access = LaneAccess { place, bytes: piece, alignment: piece, agent, writes: false };
-                let at = self.locate_lane(warp, lane, pc, access, &mut offsets)?;
-                self.context.holds_matrices(warp, &at, false)?;
-                self.values.terms.lies_by_pattern(warp, &at, layout.swizzle)?;
+                let at = self.locate_lane(by.warp, lane, pc, access, &mut offsets)?;
+                self.context.holds_matrices(by.warp, &at, false)?;
+                self.values.terms.lies_by_pattern(by.warp, &at, layout.swizzle)?;
                 for within in 0..inside {
                     let offset = at.offsets[lane] + within as u64 * u64::from(bytes);
-                    let value = self.matrix_element(warp, &at, offset, bytes, readers)?;
+                    // Checked once for a cell, at its first element.
+                    let checked = if offset.is_multiple_of(4) { by.readers } else { &[] };
+                    for reader in checked {
+                        self.read_cell(by.warp, *reader, &at, offset / 4, 0xf)?;
+                    }
+                    let value = self.held_value(by.warp, lane, &at, offset, bytes)?;
                     let along = step * inside + within;
                     let place = if layout.k_major { (row, along) } else { (along, row) };
                     if place.0 < rows {
-                        take(self, warp, place, value)?;
+                        take(self, by.at(), place, value)?;
                     }
                 }
             }
         }
         Ok(())
-    }
-
-    /// Reads an element; the product knows what all lanes of `readers` know.
-    fn matrix_element(
-        &mut self,
-        warp: &mut Warp,
-        at: &WarpAccess<'_>,
-        offset: u64,
-        bytes: u32,
-        readers: &[Lane],
-    ) -> Result<Value, Stop> {
-        // Checked once for a cell, at its first element.
-        if offset.is_multiple_of(4) {
-            for reader in readers {
-                self.read_cell(warp, *reader, at, offset / 4, 0xf)?;
-            }
-        }
-        self.held_value(warp, readers.first().copied().unwrap_or_default(), at, offset, bytes)
     }
 }
 

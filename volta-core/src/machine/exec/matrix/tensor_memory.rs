@@ -3,6 +3,7 @@
 //! As with other asynchronous operations, contents change immediately: accessing them before the operation is over is a
 //! race.
 
+use super::shared_matrix::Operation;
 use crate::base::lane::{Lane, LaneMask};
 use crate::concurrency::agent::Agent;
 use crate::concurrency::race::{Detector, VectorClockDetector};
@@ -11,7 +12,7 @@ use crate::machine::cta::accesses::{Asynchronous, LaneAccess, WarpAccess};
 use crate::machine::group::context::Context;
 use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::Operands;
-use crate::machine::group::warp::Warp;
+use crate::machine::group::warp::{At, Warp};
 use crate::machine::memory::tensor_allocations::{Allocation, Freed, UNIT, cell};
 use crate::program::{
     Access, Address, InstId, MemoryPlace, Moved, RegId, Src, TENSOR_COLUMNS, TENSOR_LANES, TensorMemoryOp,
@@ -48,19 +49,18 @@ impl Asynchronous<'_, '_> {
         operation: &TensorMemoryOp,
     ) -> Result<(), Stop> {
         self.accesses.exact()?;
+        if let TensorMemoryOp::Allocate { pair, .. }
+        | TensorMemoryOp::Free { pair, .. }
+        | TensorMemoryOp::Relinquish { pair } = operation
+        {
+            self.is_of_one_kind(At::first(warp, pc), *pair)?;
+        }
         match operation {
-            TensorMemoryOp::Allocate { to, columns, pair } => {
-                self.is_of_one_kind(warp, Lane::FIRST, pc, *pair)?;
-                self.allocate(warp, pc, *to, (*columns, *pair))
-            }
+            TensorMemoryOp::Allocate { to, columns, pair } => self.allocate(warp, pc, *to, (*columns, *pair)),
             TensorMemoryOp::Free { address, columns, pair } => {
-                self.is_of_one_kind(warp, Lane::FIRST, pc, *pair)?;
                 self.free(warp, pc, *address, (*columns, *pair))
             }
-            TensorMemoryOp::Relinquish { pair } => {
-                self.is_of_one_kind(warp, Lane::FIRST, pc, *pair)?;
-                self.relinquish(warp, pc)
-            }
+            TensorMemoryOp::Relinquish { .. } => self.relinquish(warp, pc),
             TensorMemoryOp::Load { d, from } => self.load_tensor(warp, pc, d, *from),
             TensorMemoryOp::Store { to, a } => self.store_tensor(warp, pc, *to, a),
             TensorMemoryOp::Wait { loads } => self.wait_for_tensor(warp, *loads),
@@ -73,10 +73,10 @@ impl Asynchronous<'_, '_> {
                 Ok(())
             }
             TensorMemoryOp::Copy { to, from, shape } => {
-                mask.iter().try_for_each(|lane| self.copy_to_tensor(warp, lane, pc, (*to, from, *shape)))
+                mask.iter().try_for_each(|lane| self.copy_to_tensor(warp, (lane, pc), (*to, from, *shape)))
             }
             TensorMemoryOp::Multiply(product) => {
-                mask.iter().try_for_each(|lane| self.multiply_tensor(warp, lane, pc, product))
+                mask.iter().try_for_each(|lane| self.multiply_tensor(warp, (lane, pc), product))
             }
         }
     }
@@ -89,7 +89,7 @@ impl Asynchronous<'_, '_> {
         to: MemoryPlace,
         (columns, pair): (Src, bool),
     ) -> Result<(), Stop> {
-        let columns = self.accesses.values.terms.operands(warp, pc).columns(columns)?;
+        let columns = self.operands(warp, pc).columns(columns)?;
         if let Some((thread, at)) = self.tensor_memory.relinquished.get(&warp.rank).copied() {
             let message = "tensor memory is allocated after `tcgen05.relinquish_alloc_permit`".to_string();
             let sites = vec![
@@ -125,18 +125,14 @@ impl Asynchronous<'_, '_> {
         let agent = self.accesses.sync.any_of(warp, LaneMask::ALL);
         // If the other CTA of a pair came first, it has allocated for both.
         let first = if let Some(held) = self.tensor_memory.allocations.iter().find(is_this).copied() {
-            self.context.is_same_for_both(warp, pc, &held, columns)?;
+            self.context.is_same_for_both(At::first(warp, pc), &held, columns)?;
             held.first
         } else {
-            let ranks = if pair {
-                vec![warp.rank, self.context.peer(warp, Lane::FIRST, pc)?]
-            } else {
-                vec![warp.rank]
-            };
+            let at = At::first(warp, pc);
+            let ranks = if pair { vec![warp.rank, self.context.peer(at)?] } else { vec![warp.rank] };
             let Some(first) = self.tensor_memory.free_columns(&ranks, columns) else {
-                let message = "an allocation that waits until other tensor memory is freed is not supported"
-                    .to_string();
-                return Err(self.context.fault(FaultKind::Unsupported, "S2", message, warp, Lane::FIRST, pc));
+                let why = "an allocation that waits until other tensor memory is freed is not supported";
+                return Err(self.context.fault_of(at, FaultKind::Unsupported, "S2", why.to_string()));
             };
             for rank in ranks {
                 let (thread, stamp, pc) = match of_both.filter(|_| rank != warp.rank) {
@@ -150,7 +146,7 @@ impl Asynchronous<'_, '_> {
         };
         let address = self.accesses.values.terms.addresses(warp, LaneMask::ALL, to.address, pc)?;
         if address.iter().any(|other| *other != address[0]) {
-            return Err(self.context.not_uniform(warp, Lane::FIRST, pc, "Y14"));
+            return Err(self.context.not_uniform(At::first(warp, pc), "Y14"));
         }
         let mut offsets = [0; 32];
         let place = (to.space, address[0]);
@@ -172,14 +168,10 @@ impl Asynchronous<'_, '_> {
         address: Src,
         (columns, pair): (Src, bool),
     ) -> Result<(), Stop> {
-        let columns = self.accesses.values.terms.operands(warp, pc).columns(columns)?;
+        let operands = self.operands(warp, pc);
+        let columns = operands.columns(columns)?;
         let of_both = if pair { Some(self.number_of_what_both_do(warp)?) } else { None };
-        let first = self
-            .accesses
-            .values
-            .terms
-            .operands(warp, pc)
-            .same_in_all_lanes(address, ("an address of tensor memory", "Y14"))? as u32;
+        let first = operands.same_in_all_lanes(address, ("an address of tensor memory", "Y14"))? as u32;
         let is_held = |held: &Allocation| {
             held.rank == warp.rank && held.freed.is_none() && (held.first, held.columns) == (first, columns)
         };
@@ -187,18 +179,19 @@ impl Asynchronous<'_, '_> {
             let message = format!(
                 "{columns} columns of tensor memory are freed that were not allocated together or are already free"
             );
-            return Err(self.context.misallocation(message, warp, pc));
+            return Err(self.context.misallocation(At::first(warp, pc), message));
         };
         // All operations on it must be over, and later ones find nothing.
         let number = self.accesses.exact()?.begin_on_tensor_memory(None);
         let readers = self.accesses.sync.readers(warp);
-        let agent = Agent::Copy { number, proxy: None, update: None };
+        let mut by = Operation { warp, readers: &readers, pc, number };
         for lane in 0..TENSOR_LANES {
             for column in first..first + columns {
-                let place = Spot { rank: warp.rank, lane, column };
-                self.write_tensor(warp, &readers, (pc, agent), place, Cell::UNWRITTEN)?;
+                let place = Spot { rank: by.warp.rank, lane, column };
+                self.write_tensor(&mut by, place, Cell::UNWRITTEN)?;
             }
         }
+        let warp = by.warp;
         let exact = self.accesses.exact()?;
         let thread = warp.thread(Lane::FIRST);
         let freed = Freed { of_both, thread, stamp: exact.clocks.now(thread as usize), pc };
@@ -246,68 +239,60 @@ impl Asynchronous<'_, '_> {
 
     /// `tcgen05.ld`
     fn load_tensor(&mut self, warp: &mut Warp, pc: InstId, d: &[RegId], from: Moved) -> Result<(), Stop> {
-        let first = self.accesses.values.terms.operands(warp, pc).moved_from(from)?;
+        let first = self.operands(warp, pc).moved_from(from)?;
         let number = self.accesses.exact()?.begin_on_tensor_memory(None);
-        let by = (pc, Agent::Copy { number, proxy: None, update: None });
         let readers = self.accesses.sync.readers(warp);
+        let mut by = Operation { warp, readers: &readers, pc, number };
         for (at, d) in d.iter().enumerate() {
             for lane in Lane::all() {
                 let (down, across) = from.shape.place(lane.number(), at as u32);
                 let value = if from.packed {
-                    let halves = [0, 1].map(|half| first.on(down, 2 * across + half));
-                    let [low, high] = halves;
-                    let low = self.read_tensor(warp, &readers, by, low, (0, 2))?;
-                    let high = self.read_tensor(warp, &readers, by, high, (0, 2))?;
-                    self.accesses
-                        .values
-                        .terms
-                        .packed
-                        .join(&[low, high].map(|value| PackedPart { value, bytes: 2 }))
+                    let low = self.read_tensor(&mut by, first.on(down, 2 * across), (0, 2))?;
+                    let high = self.read_tensor(&mut by, first.on(down, 2 * across + 1), (0, 2))?;
+                    self.accesses.values.terms.packed.pair(low, high)
                 } else {
-                    self.read_tensor(warp, &readers, by, first.on(down, across), (0, 4))?
+                    self.read_tensor(&mut by, first.on(down, across), (0, 4))?
                 };
-                warp.register_mut(*d).set(lane, value);
+                by.warp.register_mut(*d).set(lane, value);
             }
         }
-        self.tensor_memory.loads.entry(warp.index).or_default().push(number);
+        self.tensor_memory.loads.entry(by.warp.index).or_default().push(number);
         self.check_budgets()
     }
 
     /// `tcgen05.st`
     fn store_tensor(&mut self, warp: &mut Warp, pc: InstId, to: Moved, a: &[Src]) -> Result<(), Stop> {
-        let first = self.accesses.values.terms.operands(warp, pc).moved_from(to)?;
+        let first = self.operands(warp, pc).moved_from(to)?;
         let number = self.accesses.exact()?.begin_on_tensor_memory(None);
-        let by = (pc, Agent::Copy { number, proxy: None, update: None });
         let readers = self.accesses.sync.readers(warp);
+        let mut by = Operation { warp, readers: &readers, pc, number };
         for (at, a) in a.iter().enumerate() {
             for lane in Lane::all() {
                 let (down, across) = to.shape.place(lane.number(), at as u32);
-                let value = self.context.value(warp, *a, lane);
+                let value = self.context.value(by.warp, *a, lane);
                 let value = self.accesses.values.terms.packed.narrowed(value, 4);
                 if to.packed {
                     for half in 0..2 {
-                        let part = self.accesses.values.matrices().part(
-                            warp,
-                            value,
-                            (half as usize, 2),
-                            lane,
-                            pc,
-                        )?;
-                        let nothing = Value::Undefined(Origin::Unwritten(pc));
-                        let pieces = [part, nothing].map(|value| PackedPart { value, bytes: 2 });
-                        let content = Cell::from_pieces(&pieces, &mut self.accesses.values.terms.packed);
-                        let place = first.on(down, 2 * across + half);
-                        self.write_tensor(warp, &readers, by, place, content)?;
+                        let part = self.matrices().part(At { lane, ..by.at() }, value, (half as usize, 2))?;
+                        let content = self.lower_half(part, pc);
+                        self.write_tensor(&mut by, first.on(down, 2 * across + half), content)?;
                     }
                 } else {
-                    let pieces = self.accesses.values.terms.packed.split(value, 4);
-                    let content = Cell::from_pieces(&pieces, &mut self.accesses.values.terms.packed);
-                    self.write_tensor(warp, &readers, by, first.on(down, across), content)?;
+                    let packed = &mut self.accesses.values.terms.packed;
+                    let content = Cell::from_pieces(&packed.split(value, 4), packed);
+                    self.write_tensor(&mut by, first.on(down, across), content)?;
                 }
             }
         }
-        self.tensor_memory.stores.entry(warp.index).or_default().push(number);
+        self.tensor_memory.stores.entry(by.warp.index).or_default().push(number);
         self.check_budgets()
+    }
+
+    /// A column whose upper half is unused.
+    pub(super) fn lower_half(&mut self, value: Value, pc: InstId) -> Cell {
+        let nothing = Value::Undefined(Origin::Unwritten(pc));
+        let pieces = [value, nothing].map(|value| PackedPart { value, bytes: 2 });
+        Cell::from_pieces(&pieces, &mut self.accesses.values.terms.packed)
     }
 
     /// `tcgen05.wait::ld`, `tcgen05.wait::st`
@@ -322,40 +307,36 @@ impl Asynchronous<'_, '_> {
         Ok(())
     }
 
-    /// Reads `bytes` bytes of one column in one lane of tensor memory. The operation knows what all of `readers` know.
+    /// Reads bytes of one column in one lane of tensor memory: the first, and their number.
     pub(super) fn read_tensor(
         &mut self,
-        warp: &mut Warp,
-        readers: &[Lane],
-        by: (InstId, Agent),
+        by: &mut Operation<'_>,
         place: Spot,
         (first, bytes): (u32, u32),
     ) -> Result<Value, Stop> {
         let mut offsets = [0; 32];
-        let at = self.tensor_place(warp, readers, by, place, &mut offsets)?;
-        let Some((first_reader, others)) = readers.split_first() else {
+        let at = self.tensor_place(by, place, &mut offsets)?;
+        let Some((first_reader, others)) = by.readers.split_first() else {
             return Err(Stop::Defect("a read of tensor memory has no reader"));
         };
         let offset = at.offsets[*first_reader];
         let touched = ((1 << bytes) - 1) << first;
         for reader in others {
-            self.accesses.read_cell(warp, *reader, &at, offset / 4, touched)?;
+            self.accesses.read_cell(by.warp, *reader, &at, offset / 4, touched)?;
         }
-        self.accesses.load_value(warp, *first_reader, &at, offset + u64::from(first), bytes)
+        self.accesses.load_value(by.warp, *first_reader, &at, offset + u64::from(first), bytes)
     }
 
     pub(super) fn write_tensor(
         &mut self,
-        warp: &mut Warp,
-        readers: &[Lane],
-        by: (InstId, Agent),
+        by: &mut Operation<'_>,
         place: Spot,
         content: Cell,
     ) -> Result<(), Stop> {
         let mut offsets = [0; 32];
-        let at = self.tensor_place(warp, readers, by, place, &mut offsets)?;
-        readers.iter().try_for_each(|reader| {
-            self.accesses.write_cell(warp, *reader, &at, at.offsets[*reader] / 4, 0xf, content)
+        let at = self.tensor_place(by, place, &mut offsets)?;
+        by.readers.iter().try_for_each(|reader| {
+            self.accesses.write_cell(by.warp, *reader, &at, at.offsets[*reader] / 4, 0xf, content)
         })
     }
 }
@@ -368,7 +349,7 @@ impl Operands<'_, '_> {
                 "{columns} columns cannot be allocated: their number must be a power of two from {UNIT} to \
                  {TENSOR_COLUMNS}"
             );
-            return Err(self.terms.context.misallocation(message, self.warp, self.pc));
+            return Err(self.terms.context.misallocation(At::first(self.warp, self.pc), message));
         }
         Ok(columns)
     }
@@ -387,15 +368,10 @@ impl Operands<'_, '_> {
                 last - 1,
                 first + QUARTER - 1
             );
-            let site = self.terms.context.site("accesses them".into(), self.warp, Lane::FIRST, self.pc);
-            let help = "add 32 · (warp % 4) lanes to the address, which are its upper 16 bits";
-            return Err(self.terms.context.fault_at(
-                FaultKind::OutOfBounds,
-                "Y14",
-                message,
-                vec![site],
-                Some(help.into()),
-            ));
+            let context = &self.terms.context;
+            let sites = vec![context.site("accesses them".into(), self.warp, Lane::FIRST, self.pc)];
+            let help = Some("add 32 · (warp % 4) lanes to the address, which are its upper 16 bits".into());
+            return Err(context.fault_at(FaultKind::OutOfBounds, "Y14", message, sites, help));
         }
         Ok(Spot { rank: self.warp.rank, lane: row, column })
     }
@@ -403,8 +379,8 @@ impl Operands<'_, '_> {
 
 impl Context<'_> {
     #[cold]
-    fn misallocation(&self, message: String, warp: &Warp, pc: InstId) -> Stop {
-        let sites = vec![self.site("is here".into(), warp, Lane::FIRST, pc)];
+    pub(super) fn misallocation(&self, at: At<'_>, message: String) -> Stop {
+        let sites = vec![self.site("is here".into(), at.warp, at.lane, at.pc)];
         self.fault_at(FaultKind::Allocation, "Y14", message, sites, None)
     }
 }
@@ -413,9 +389,7 @@ impl<'l> Asynchronous<'_, 'l> {
     /// Locates a column of a lane, which must be allocated.
     fn tensor_place<'o>(
         &self,
-        warp: &Warp,
-        readers: &[Lane],
-        (pc, agent): (InstId, Agent),
+        by: &Operation<'_>,
         place: Spot,
         offsets: &'o mut [u64; 32],
     ) -> Result<WarpAccess<'o>, Stop>
@@ -425,28 +399,28 @@ impl<'l> Asynchronous<'_, 'l> {
         let Spot { rank, lane: row, column } = place;
         let holder = self.tensor_memory.holder(rank, column).filter(|held| held.freed.is_none());
         let Some(held) = holder.filter(|_| row < TENSOR_LANES) else {
-            return Err(self.not_allocated(warp, readers, pc, place));
+            return Err(self.not_allocated(by, place));
         };
-        if !self.is_known_to_be_allocated(warp, readers, held) {
-            return Err(self.context.allocated_at_any_time(warp, readers, pc, (held, place)));
+        if !self.is_known_to_be_allocated(by.warp, by.readers, held) {
+            return Err(self.context.allocated_at_any_time(by.at(), held, place));
         }
         let Some(number) = self.context.launch.objects.tensor_memory(rank) else {
             return Err(Stop::Defect("tensor memory has no place"));
         };
         let object = self.context.launch.objects.get(number);
         let mut mask = LaneMask::NONE;
-        for reader in readers {
+        for reader in by.readers {
             offsets[*reader] = 4 * cell(row, column);
             mask.insert(*reader);
         }
-        let access = Access::default();
-        Ok(WarpAccess { object, number, offsets, mask, pc, access, agent })
+        let agent = Agent::Copy { number: by.number, proxy: None, update: None };
+        Ok(WarpAccess { object, number, offsets, mask, pc: by.pc, access: Access::default(), agent })
     }
 
     #[cold]
-    fn not_allocated(&self, warp: &Warp, readers: &[Lane], pc: InstId, place: Spot) -> Stop {
+    fn not_allocated(&self, by: &Operation<'_>, place: Spot) -> Stop {
         let Spot { rank, lane: row, column } = place;
-        let lane = readers.first().copied().unwrap_or_default();
+        let At { warp, lane, pc } = by.at();
         let accesses = self.context.site("accesses it".into(), warp, lane, pc);
         let held = self.tensor_memory.holder(rank, column).filter(|_| row < TENSOR_LANES);
         let Some((held, freed)) = held.and_then(|held| Some((held, held.freed?))) else {
@@ -461,19 +435,14 @@ impl<'l> Asynchronous<'_, 'l> {
                 || exact.clocks.knows(thread as usize, freed.thread as usize) >= freed.stamp
         };
         if let Detector::VectorClock(exact) = &self.accesses.sync.order
-            && !readers.iter().all(|lane| knows(exact, *lane))
+            && !by.readers.iter().all(|lane| knows(exact, *lane))
         {
             let message = format!(
                 "column {column} of tensor memory is freed (1) and accessed (2), and nothing orders the two"
             );
             let help = "a barrier between the last access and `tcgen05.dealloc`, such as `__syncthreads()`, orders them";
-            return self.context.fault_at(
-                FaultKind::Race,
-                "Y1",
-                message,
-                vec![frees, accesses],
-                Some(help.into()),
-            );
+            let (sites, help) = (vec![frees, accesses], Some(help.into()));
+            return self.context.fault_at(FaultKind::Race, "Y1", message, sites, help);
         }
         let allocates = self.context.site_of_thread("allocates it".into(), held.thread, held.pc);
         let message = format!("column {column} of tensor memory is accessed after it was freed");

@@ -7,7 +7,7 @@ use crate::concurrency::race::Detector;
 use crate::machine::cta::accesses::Asynchronous;
 use crate::machine::group::context::Context;
 use crate::machine::group::stop::Stop;
-use crate::machine::group::warp::Warp;
+use crate::machine::group::warp::{At, Warp};
 use crate::machine::memory::tensor_allocations::{Allocation, Come};
 use crate::program::{Async, InstId, Op};
 use crate::verdict::FaultKind;
@@ -15,7 +15,7 @@ use std::mem::discriminant;
 
 impl Context<'_> {
     /// The rank of the other CTA of a warp's pair.
-    pub(super) fn peer(&self, warp: &Warp, lane: Lane, pc: InstId) -> Result<u32, Stop> {
+    pub(super) fn peer(&self, At { warp, lane, pc }: At<'_>) -> Result<u32, Stop> {
         let peer = warp.rank ^ 1;
         if peer < self.launch.cluster_ranks() {
             return Ok(peer);
@@ -30,13 +30,7 @@ impl Context<'_> {
     }
 
     /// Checks that both CTAs of a pair allocate the same number of columns.
-    pub(super) fn is_same_for_both(
-        &self,
-        warp: &Warp,
-        pc: InstId,
-        held: &Allocation,
-        columns: u32,
-    ) -> Result<(), Stop> {
+    pub(super) fn is_same_for_both(&self, at: At<'_>, held: &Allocation, columns: u32) -> Result<(), Stop> {
         if held.columns == columns {
             return Ok(());
         }
@@ -44,26 +38,19 @@ impl Context<'_> {
             "one CTA of a pair allocates {} columns of tensor memory, and the other one {columns}",
             held.columns
         );
-        let sites = vec![self.site("is here".into(), warp, Lane::FIRST, pc)];
-        Err(self.fault_at(FaultKind::Allocation, "Y14", message, sites, None))
+        Err(self.misallocation(at, message))
     }
 
     /// The fault of an access that may come before its memory is allocated.
     #[cold]
-    pub(super) fn allocated_at_any_time(
-        &self,
-        warp: &Warp,
-        readers: &[Lane],
-        pc: InstId,
-        (held, place): (&Allocation, Spot),
-    ) -> Stop {
+    pub(super) fn allocated_at_any_time(&self, at: At<'_>, held: &Allocation, place: Spot) -> Stop {
         let message = format!(
             "column {} of tensor memory is allocated (1) and accessed (2), and nothing orders the two",
             place.column
         );
         let sites = vec![
             self.site_of_thread("allocates it".into(), held.thread, held.pc),
-            self.site("accesses it".into(), warp, readers.first().copied().unwrap_or_default(), pc),
+            self.site("accesses it".into(), at.warp, at.lane, at.pc),
         ];
         let help =
             "a barrier between `tcgen05.alloc` and the first access, such as `__syncthreads()`, orders them";
@@ -73,22 +60,17 @@ impl Context<'_> {
 
 impl Asynchronous<'_, '_> {
     /// Checks that all operations of a kernel are of pairs, or none.
-    pub(crate) fn is_of_one_kind(
-        &mut self,
-        warp: &Warp,
-        lane: Lane,
-        pc: InstId,
-        pair: bool,
-    ) -> Result<(), Stop> {
+    pub(crate) fn is_of_one_kind(&mut self, at: At<'_>, pair: bool) -> Result<(), Stop> {
+        let At { warp, lane, pc } = at;
         let now = (pair, warp.thread(lane), pc);
-        let (before, thread, at) = *self.tensor_memory.of_pairs.get_or_insert(now);
+        let (before, thread, first) = *self.tensor_memory.of_pairs.get_or_insert(now);
         if before == pair {
             return Ok(());
         }
         let message =
             "one kernel uses tensor memory with operations of one CTA and of pairs of CTAs".to_string();
         let sites = vec![
-            self.context.site_of_thread("executes this one".into(), thread, at),
+            self.context.site_of_thread("executes this one".into(), thread, first),
             self.context.site("and this one".into(), warp, lane, pc),
         ];
         Err(self.context.fault_at(FaultKind::Undefined, "Y14", message, sites, None))
@@ -98,7 +80,7 @@ impl Asynchronous<'_, '_> {
     /// wait for the other one. Which two warps go together must not depend on the schedule.
     pub(crate) fn meets_peer(&mut self, warp: &Warp, pc: InstId) -> Result<bool, Stop> {
         self.accesses.exact()?;
-        let peer = self.context.peer(warp, Lane::FIRST, pc)?;
+        let peer = self.context.peer(At::first(warp, pc))?;
         let thread = warp.thread(Lane::FIRST);
         let exact = self.accesses.sync.order.exact()?;
         let own = self.tensor_memory.together.entry(warp.rank).or_default();

@@ -8,7 +8,7 @@ use crate::machine::cta::accesses::Asynchronous;
 use crate::machine::group::matrix_terms::{Terms, UNDEFINED, is_undefined};
 use crate::machine::group::stop::Stop;
 use crate::machine::group::values::Matrices;
-use crate::machine::group::warp::Warp;
+use crate::machine::group::warp::At;
 use crate::number::format::Format;
 use crate::program::matrix::MatrixElement;
 use crate::program::{InstId, Scales, TENSOR_LANES};
@@ -22,36 +22,34 @@ impl Asynchronous<'_, '_> {
     /// are evaluated: where a row has one scale.
     pub(super) fn scales(
         &mut self,
-        warp: &mut Warp,
-        started: &Multiplied<'_>,
+        started: &mut Multiplied<'_>,
         scales: Scales,
     ) -> Result<[Vec<u64>; 2], Stop> {
-        let Multiplied { ref shape, lane, pc, .. } = *started;
+        let (shape, At { lane, pc, .. }) = (started.shape, started.by.at());
         let of = [(scales.a, shape.rows, shape.scales[0]), (scales.b, shape.columns, shape.scales[1])];
         let mut all = [Vec::new(), Vec::new()];
         for ((address, rows, byte), read) in of.into_iter().zip(&mut all) {
-            let (first, column) =
-                split(self.accesses.values.terms.operands(warp, pc).tensor_address(lane, address)?);
+            let (first, column) = split(self.operands(started.by.warp, pc).tensor_address(lane, address)?);
             if first != 0 {
                 let why = "scales of blocks that do not begin at lane 0 are not supported yet";
-                return Err(self.context.refused(Refused::NotYet(why), warp, lane, pc));
+                return Err(self.context.refused(started.by.at(), Refused::NotYet(why)));
             }
             for row in 0..rows as u32 {
                 let mut found = None;
                 for quarter in 0..QUARTERS {
                     let down = quarter * TENSOR_LANES / QUARTERS + row % 32;
-                    let place = Spot { rank: warp.rank, lane: down, column: column + row / 32 };
-                    let value =
-                        self.read_tensor(warp, &[lane], started.by(), place, (byte, scales.blocks))?;
+                    let rank = started.by.warp.rank;
+                    let place = Spot { rank, lane: down, column: column + row / 32 };
+                    let value = self.read_tensor(&mut started.by, place, (byte, scales.blocks))?;
                     if shape.factors.is_none() {
                         continue;
                     }
                     let scale = MatrixElement::Float(Format::Ue8m0);
-                    let raw = self.accesses.values.matrices().raw_element(warp, pc, scale, value, lane)?;
+                    let raw = self.matrices().raw_element(started.by.at(), scale, value)?;
                     if *found.get_or_insert(raw) != raw {
                         let why =
                             "scales that are not known to be the same in each 32 lanes are not supported";
-                        return Err(self.context.refused(Refused::NotYet(why), warp, lane, pc));
+                        return Err(self.context.refused(started.by.at(), Refused::NotYet(why)));
                     }
                 }
                 read.extend(found);

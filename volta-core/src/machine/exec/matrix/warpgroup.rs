@@ -5,7 +5,7 @@
 //! before the product is over is a fault.
 
 use super::mma::real_or_undefined;
-use super::shared_matrix::{FactorRead, Layout, SharedMatrix};
+use super::shared_matrix::{Layout, Operation, SharedMatrix};
 use crate::base::lane::{Lane, LaneMask};
 use crate::concurrency::clock::Joined;
 use crate::concurrency::mbarrier_phases::Started;
@@ -19,14 +19,14 @@ use crate::machine::group::matrix_terms::{Terms, UNDEFINED, is_undefined};
 use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::Operands;
 use crate::machine::group::values::Matrices;
-use crate::machine::group::warp::Warp;
+use crate::machine::group::warp::{At, Step, Warp};
 use crate::machine::sync::synchronisation::Synchronisation;
 use crate::number::format::Format;
-use crate::program::matrix::MatrixShape;
-use crate::program::{Adds, Async, Factor, Groups, InstId, Op, RegId, Src, WarpgroupProduct};
+use crate::program::matrix::{MatrixElement, MatrixShape};
+use crate::program::{Adds, Async, Factor, Groups, InstId, Op, PredSrc, RegId, Src, WarpgroupProduct};
 use crate::term::{TermId, TermOp};
 use crate::value::Value;
-use crate::value::packed::{PackedPart, PackedValues};
+use crate::value::packed::PackedValues;
 use crate::verdict::FaultKind;
 
 /// Number of warps that compute a product together.
@@ -44,28 +44,22 @@ fn others(warp: &Warp) -> impl Iterator<Item = usize> {
 
 impl Synchronisation<'_> {
     /// Checks that a thread accesses no register of a product in flight (rule Y12).
-    pub(crate) fn touches_products(
-        &mut self,
-        warp: &Warp,
-        mask: LaneMask,
-        op: &Op,
-        pc: InstId,
-    ) -> Result<(), Stop> {
+    pub(crate) fn touches_products(&mut self, at: At<'_>, op: &Op) -> Result<(), Stop> {
         if let Op::Async(Async::Multiply(_)) = op {
             return Ok(());
         }
-        let products = &mut self.products[warp.index];
+        let products = &mut self.products[at.warp.index];
         let mut busy = None;
         op.visit_registers(&mut |register, _| {
             let used = &mut products.uses[register.index()];
-            used.touched = Some(pc);
+            used.touched = Some(at.pc);
             if used.running > 0 {
                 busy = busy.or(Some(*used));
             }
         });
         match busy {
             None => Ok(()),
-            Some(used) => Err(self.context.in_flight(warp, mask, pc, used, "is touched")),
+            Some(used) => Err(self.context.in_flight(at, used, "is touched")),
         }
     }
 
@@ -133,7 +127,7 @@ impl Synchronisation<'_> {
             let used = products.uses[register.index()];
             // Results of one shape accumulate in order, and factors may be read again.
             if used.running > 0 && used.result != result {
-                return Err(self.context.in_flight(warp, LaneMask::ALL, pc, used, "is used by another one"));
+                return Err(self.context.in_flight(At::first(warp, pc), used, "is used by another one"));
             }
             if result.is_none() && product.d.contains(&register) {
                 let message =
@@ -147,23 +141,11 @@ impl Synchronisation<'_> {
                 } else {
                     "there is no `wgmma.fence` before the first product".to_string()
                 };
-                let mut sites = vec![self.context.site("starts the product".into(), warp, Lane::FIRST, pc)];
-                if let Some(touched) = used.touched {
-                    sites.push(self.context.site(
-                        "uses one of these registers".into(),
-                        warp,
-                        Lane::FIRST,
-                        touched,
-                    ));
-                }
-                let help = "`wgmma.fence.sync.aligned` belongs between them and the product";
-                return Err(self.context.fault_at(
-                    FaultKind::InFlight,
-                    "Y12",
-                    message,
-                    sites,
-                    Some(help.into()),
-                ));
+                let site = |what: &str, pc| self.context.site(what.into(), warp, Lane::FIRST, pc);
+                let touches = used.touched.map(|touched| site("uses one of these registers", touched));
+                let sites = [site("starts the product", pc)].into_iter().chain(touches).collect();
+                let help = Some("`wgmma.fence.sync.aligned` belongs between them and the product".into());
+                return Err(self.context.fault_at(FaultKind::InFlight, "Y12", message, sites, help));
             }
         }
         Ok(())
@@ -179,8 +161,7 @@ impl Synchronisation<'_> {
 
 impl Context<'_> {
     #[cold]
-    fn in_flight(&self, warp: &Warp, mask: LaneMask, pc: InstId, used: Use, what: &str) -> Stop {
-        let lane = mask.first();
+    fn in_flight(&self, At { warp, lane, pc }: At<'_>, used: Use, what: &str) -> Stop {
         let part = if used.result.is_some() { "of the result" } else { "of the left factor" };
         let message = format!("a register {part} of a product {what} while the product is in flight");
         let sites = vec![
@@ -192,9 +173,9 @@ impl Context<'_> {
     }
 
     #[cold]
-    pub(super) fn not_uniform(&self, warp: &Warp, lane: Lane, pc: InstId, rule: &'static str) -> Stop {
+    pub(super) fn not_uniform(&self, at: At<'_>, rule: &'static str) -> Stop {
         let message = "an operand that must be the same in all lanes is not".to_string();
-        self.fault(FaultKind::Undefined, rule, message, warp, lane, pc)
+        self.fault_of(at, FaultKind::Undefined, rule, message)
     }
 
     fn layout(&self, warp: &Warp, pc: InstId, bits: u64, k_major: bool) -> Result<Layout, Stop> {
@@ -253,14 +234,8 @@ impl Asynchronous<'_, '_> {
         let first = warp.number / WARPS * WARPS;
         if self.context.launch.threads() < 32 * (first + WARPS) {
             let message = "the warp is not in a whole warpgroup of four warps".to_string();
-            return Err(self.context.fault(
-                FaultKind::BarrierDivergence,
-                "Y12",
-                message,
-                warp,
-                Lane::FIRST,
-                pc,
-            ));
+            let (at, kind) = (At::first(warp, pc), FaultKind::BarrierDivergence);
+            return Err(self.context.fault_of(at, kind, "Y12", message));
         }
         let products = &mut self.accesses.sync.products[warp.index];
         products.done.push(Done { pc, operands: [0; 3] });
@@ -268,12 +243,8 @@ impl Asynchronous<'_, '_> {
     }
 
     /// `wgmma.mma_async`
-    pub(crate) fn multiply_async(
-        &mut self,
-        warp: &mut Warp,
-        pc: InstId,
-        product: &WarpgroupProduct,
-    ) -> Result<(), Stop> {
+    pub(crate) fn multiply_async(&mut self, step: Step<'_>, product: &WarpgroupProduct) -> Result<(), Stop> {
+        let Step { warp, pc, mask } = step;
         self.products_of(warp, pc)?;
         self.accesses.sync.take_registers(warp, pc, product)?;
         let exact = self.accesses.sync.order.exact_mut()?;
@@ -283,83 +254,49 @@ impl Asynchronous<'_, '_> {
         let MatrixShape { n, k, .. } = kind.shape;
         let (n, k) = (usize::from(n), usize::from(k));
         let readers = self.accesses.sync.readers(warp);
-        let mut left = Terms::new(ROWS, k);
-        match &product.a {
+        let mut by = Operation { warp, readers: &readers, pc, number };
+        let mut left = match &product.a {
             Factor::Registers(registers) => {
                 let shape = MatrixShape { m: ROWS as u16, ..kind.shape };
                 let place = |lane, at| fragment_layout::of_a(shape, kind.a, lane, at);
-                self.accesses.values.matrices().read_matrix(warp, pc, kind.a, registers, &mut left, place)?;
+                self.matrices().read_matrix(by.at(), kind.a, registers, (ROWS, k), place)?
             }
-            Factor::Shared { descriptor, k_major, of } => {
-                operands[0] = self
-                    .accesses
-                    .values
-                    .terms
-                    .operands(warp, pc)
-                    .same_in_all_lanes(*descriptor, (DESCRIPTOR, "Y12"))?;
-                let layout = self.context.layout(warp, pc, operands[0], *k_major)?;
-                let first = warp.number % WARPS * ROWS;
-                let own = first..first + ROWS;
-                let extent = (WARPS * ROWS, k);
-                self.accesses.read_factor(
-                    warp,
-                    &readers,
-                    pc,
-                    SharedMatrix { layout: &layout, of: *of, rank: warp.rank },
-                    FactorRead { element: kind.a, extent, number },
-                    &mut |(row, at), raw| {
-                        if own.contains(&row) {
-                            left.set((row - first, at), raw);
+            Factor::Shared { .. } => {
+                let first = by.warp.number % WARPS * ROWS;
+                let (own, extent) = (first..first + ROWS, (WARPS * ROWS, k));
+                let mut left = Terms::new(ROWS, k);
+                operands[0] =
+                    self.read_described(&mut by, &product.a, (kind.a, extent), &mut |place, raw| {
+                        if own.contains(&place.0) {
+                            left.set((place.0 - first, place.1), raw);
                         }
-                    },
-                )?;
+                    })?;
+                left
             }
-        }
+        };
         if product.negates {
-            self.accesses.values.matrices().negate(&mut left, pc);
+            self.matrices().negate(&mut left, pc);
         }
         let mut right = Terms::new(k, n);
-        let Factor::Shared { descriptor, k_major, of } = &product.b else {
-            return Err(Stop::Defect("a right factor in registers"));
-        };
-        operands[1] = self
-            .accesses
-            .values
-            .terms
-            .operands(warp, pc)
-            .same_in_all_lanes(*descriptor, (DESCRIPTOR, "Y12"))?;
-        let layout = self.context.layout(warp, pc, operands[1], *k_major)?;
-        self.accesses.read_factor(
-            warp,
-            &readers,
-            pc,
-            SharedMatrix { layout: &layout, of: *of, rank: warp.rank },
-            FactorRead { element: kind.b, extent: (n, k), number },
-            &mut |(column, at), raw| {
+        operands[1] =
+            self.read_described(&mut by, &product.b, (kind.b, (n, k)), &mut |(column, at), raw| {
                 right.set((at, column), raw);
-            },
-        )?;
-        let mut sum = Terms::new(ROWS, n);
+            })?;
         let adds = match product.adds {
             Adds::Known(adds) => adds,
-            Adds::If(predicate) => self.accesses.values.terms.operands(warp, pc).known_by_all(predicate)?,
+            Adds::If(predicate) => self.operands(by.warp, pc).known_by_all(predicate)?,
         };
-        if adds {
+        let sum = if adds {
             let sources: Vec<Src> = product.d.iter().map(|d| Src::Reg(*d)).collect();
-            self.accesses.values.matrices().read_matrix(warp, pc, kind.d, &sources, &mut sum, of_wide_c)?;
+            self.matrices().read_matrix(by.at(), kind.d, &sources, (ROWS, n), of_wide_c)?
         } else {
-            let zero =
-                self.accesses.values.matrices().raw_element(warp, pc, kind.d, Value::Bits(0), Lane::FIRST)?;
-            sum.raw.fill(zero);
-        }
+            let zero = self.matrices().raw_element(by.at(), kind.d, Value::Bits(0))?;
+            Terms { columns: n, raw: vec![zero; ROWS * n] }
+        };
         operands[2] = adds.into();
-        self.accesses.values.matrices().write_product(
-            warp,
-            pc,
-            kind,
-            &product.d,
-            ([&left, &right, &sum], None),
-        );
+        let warp = by.warp;
+        let step = Step { warp, mask, pc };
+        self.matrices().write_product(step, kind, &product.d, ([&left, &right, &sum], None));
         let mut past = Joined::default();
         if let Detector::VectorClock(exact) = &mut self.accesses.sync.order {
             for thread in LaneMask::ALL.iter().map(|lane| warp.thread(lane) as usize) {
@@ -386,15 +323,33 @@ impl Asynchronous<'_, '_> {
         });
         self.check_budgets()
     }
+
+    /// Reads a factor in shared memory; returns its descriptor.
+    fn read_described(
+        &mut self,
+        by: &mut Operation<'_>,
+        factor: &Factor,
+        read: (MatrixElement, (usize, usize)),
+        take: &mut dyn FnMut((usize, usize), u64),
+    ) -> Result<u64, Stop> {
+        let Factor::Shared { descriptor, k_major, of } = factor else {
+            return Err(Stop::Defect("a right factor in registers"));
+        };
+        let bits = self.operands(by.warp, by.pc).same_in_all_lanes(*descriptor, (DESCRIPTOR, "Y12"))?;
+        let layout = self.context.layout(by.warp, by.pc, bits, *k_major)?;
+        let matrix = SharedMatrix { layout: &layout, of: *of, rank: by.warp.rank };
+        self.accesses.read_factor(by, matrix, read, take)?;
+        Ok(bits)
+    }
 }
 
 impl Operands<'_, '_> {
     /// The value of a predicate that must be uniform.
-    fn known_by_all(&self, predicate: crate::program::PredSrc) -> Result<bool, Stop> {
+    fn known_by_all(&self, predicate: PredSrc) -> Result<bool, Stop> {
         let first = self.terms.known_truth(self.warp, predicate, Lane::FIRST, self.pc)?;
         for lane in Lane::all().skip(1) {
             if self.terms.known_truth(self.warp, predicate, lane, self.pc)? != first {
-                return Err(self.terms.context.not_uniform(self.warp, lane, self.pc, "Y12"));
+                return Err(self.terms.context.not_uniform(self.at(lane), "Y12"));
             }
         }
         Ok(first)
@@ -408,7 +363,7 @@ impl Operands<'_, '_> {
         let bits = self.concrete(source, Lane::FIRST, what)?;
         for lane in Lane::all().skip(1) {
             if self.concrete(source, lane, what)? != bits {
-                return Err(self.terms.context.not_uniform(self.warp, lane, self.pc, rule));
+                return Err(self.terms.context.not_uniform(self.at(lane), rule));
             }
         }
         Ok(bits)
@@ -441,26 +396,25 @@ impl PackedValues {
     /// Writes a register of a matrix: one or two elements in each lane.
     pub(super) fn set_matrix_register(
         &mut self,
-        warp: &mut Warp,
+        step: &mut Step<'_>,
         d: RegId,
         format: Format,
         results: &[[u64; 32]],
-        pc: InstId,
     ) {
         if let [alone] = results
             && !alone.iter().any(|raw| is_undefined(*raw))
         {
-            set_reals(warp.register_mut(d), format, LaneMask::ALL, |lane| alone[lane]);
+            set_reals(step.warp.register_mut(d), format, LaneMask::ALL, |lane| alone[lane]);
             return;
         }
         for lane in Lane::all() {
-            let mut pieces = [PackedPart { value: Value::Bits(0), bytes: 0 }; 2];
-            for (piece, result) in pieces.iter_mut().zip(results) {
-                let value = real_or_undefined(format, result[lane], pc);
-                *piece = PackedPart { value, bytes: format.bytes() };
-            }
-            let value = if results.len() == 1 { pieces[0].value } else { self.join(&pieces) };
-            warp.register_mut(d).set(lane, value);
+            let element = |result: &[u64; 32]| real_or_undefined(format, result[lane], step.pc);
+            let value = match results {
+                [low, high] => self.pair(element(low), element(high)),
+                [alone] => element(alone),
+                _ => continue,
+            };
+            step.set(d, lane, value);
         }
     }
 }

@@ -23,16 +23,16 @@ use crate::machine::group::matrix_terms::{Terms, UNDEFINED, is_undefined, origin
 use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::Operands;
 use crate::machine::group::values::Matrices;
-use crate::machine::group::warp::Warp;
+use crate::machine::group::warp::{At, Step, Warp};
 use crate::machine::group::wmma_fragments::{Fragments, Matrix, Operand};
 use crate::machine::sync::synchronisation::Synchronisation;
 use crate::number::format::Format;
 use crate::program::matrix::{Fragment, FragmentRole, MatrixElement, MatrixProduct, MatrixShape};
 use crate::program::{Address, InstId, RegId, Space, Src};
-use crate::term::{Store, TermId, TermKind};
-use crate::value::float_inst::Shape;
+use crate::term::{Store, TermId};
+use crate::value::float_inst::{FloatInst, Shape};
+use crate::value::int_terms::number;
 use crate::value::known_floats::clamp_term;
-use crate::value::packed::PackedPart;
 use crate::value::register::Register;
 use crate::value::{Origin, Sym, SymKind, Value};
 use crate::verdict::FaultKind;
@@ -50,14 +50,13 @@ impl Accesses<'_, '_> {
     /// `wmma.load`
     pub(crate) fn load_fragment(
         &mut self,
-        warp: &mut Warp,
-        pc: InstId,
+        Step { warp, pc, .. }: Step<'_>,
         (fragment, column_major): (Fragment, bool),
         (space, address, stride): (Space, Address, Option<Src>),
         d: &[RegId],
     ) -> Result<(), Stop> {
-        let offsets =
-            self.values.matrices().element_offsets(warp, pc, fragment, column_major, stride, d.len())?;
+        let kind = (fragment, column_major);
+        let offsets = self.values.matrices().element_offsets(At::first(warp, pc), kind, stride, d.len())?;
         let base = self.values.terms.operands(warp, pc).common_address(address)?;
         let agent = self.sync.any_of(warp, LaneMask::ALL);
         let (bytes, alignment) = extent(fragment, &offsets, d.len());
@@ -69,21 +68,17 @@ impl Accesses<'_, '_> {
         let known = self.load_pairs(warp, &at, fragment, column_major, &offsets)?;
         let mut terms = Terms::new(rows, columns);
         for (element, offset) in offsets.iter().enumerate() {
+            let (place, bytes) = (at.offsets[0] + offset, held_bytes(fragment.element));
             let value = match known.get(element) {
                 Some(Some(value)) => *value,
-                _ => self.load_value(
-                    warp,
-                    Lane::FIRST,
-                    &at,
-                    at.offsets[0] + offset,
-                    held_bytes(fragment.element),
-                )?,
+                _ => self.load_value(warp, Lane::FIRST, &at, place, bytes)?,
             };
             terms.raw[element] =
-                self.values.matrices().raw_element(warp, pc, fragment.element, value, Lane::FIRST)?;
+                self.values.matrices().raw_element(At::first(warp, pc), fragment.element, value)?;
         }
         let is_factor = fragment.role != FragmentRole::Accumulator;
-        self.values.matrices().hold(warp, pc, fragment, is_factor.then_some(column_major), terms, d);
+        let step = Step { warp, mask: LaneMask::ALL, pc };
+        self.values.matrices().hold(step, (fragment, is_factor.then_some(column_major)), terms, d);
         Ok(())
     }
 
@@ -122,15 +117,14 @@ impl Accesses<'_, '_> {
     /// `wmma.store`
     pub(crate) fn store_fragment(
         &mut self,
-        warp: &mut Warp,
-        pc: InstId,
+        Step { warp, pc, .. }: Step<'_>,
         (fragment, column_major): (Fragment, bool),
         (space, address, stride): (Space, Address, Option<Src>),
         a: &[Src],
     ) -> Result<(), Stop> {
-        let terms = self.values.matrices().held(warp, pc, fragment, a)?;
-        let offsets =
-            self.values.matrices().element_offsets(warp, pc, fragment, column_major, stride, a.len())?;
+        let terms = self.values.matrices().held(At::first(warp, pc), fragment, a)?;
+        let kind = (fragment, column_major);
+        let offsets = self.values.matrices().element_offsets(At::first(warp, pc), kind, stride, a.len())?;
         let base = self.values.terms.operands(warp, pc).common_address(address)?;
         let agent = self.sync.any_of(warp, LaneMask::ALL);
         let (bytes, alignment) = extent(fragment, &offsets, a.len());
@@ -152,11 +146,8 @@ impl Accesses<'_, '_> {
                 && place.is_multiple_of(4)
                 && *next == offset + 2
             {
-                let second = PackedPart {
-                    value: self.values.matrices().element_value(fragment.element, *other, pc),
-                    bytes: 2,
-                };
-                let both = self.values.terms.packed.join(&[PackedPart { value, bytes: 2 }, second]);
+                let second = self.values.matrices().element_value(fragment.element, *other, pc);
+                let both = self.values.terms.packed.pair(value, second);
                 self.store_value(warp, Lane::FIRST, &at, place, 4, both)?;
                 rest = after;
             } else {
@@ -172,19 +163,19 @@ impl Matrices<'_, '_> {
     /// `wmma.mma`
     pub(crate) fn multiply_fragments(
         &mut self,
-        warp: &mut Warp,
-        pc: InstId,
+        step: Step<'_>,
         (product, column_major): (MatrixProduct, [bool; 2]),
         d: &[RegId],
         [a, b, c]: [&[Src]; 3],
     ) -> Result<(), Stop> {
+        let (at, pc) = (step.at(Lane::FIRST), step.pc);
         let shape = product.shape;
         let part = |role, element| Fragment { role, shape, element };
-        let left = self.held(warp, pc, part(FragmentRole::A, product.a), a)?;
-        let right = self.held(warp, pc, part(FragmentRole::B, product.b), b)?;
-        let sum = self.held(warp, pc, part(FragmentRole::Accumulator, product.c), c)?;
+        let left = self.held(at, part(FragmentRole::A, product.a), a)?;
+        let right = self.held(at, part(FragmentRole::B, product.b), b)?;
+        let sum = self.held(at, part(FragmentRole::Accumulator, product.c), c)?;
         for (factor, column_major) in [a, b].into_iter().zip(column_major) {
-            self.check_layout(warp, pc, factor, column_major)?;
+            self.check_layout(at, factor, column_major)?;
         }
         let result = part(FragmentRole::Accumulator, product.d);
         let terms = if product.a.is_integer() {
@@ -192,7 +183,7 @@ impl Matrices<'_, '_> {
         } else {
             self.products(pc, [&left, &right, &sum])
         };
-        self.hold(warp, pc, result, None, terms, d);
+        self.hold(step, (result, None), terms, d);
         Ok(())
     }
 
@@ -201,9 +192,9 @@ impl Matrices<'_, '_> {
         let (rows, columns) = (sum.raw.len() / sum.columns, sum.columns);
         let mut out = Terms::new(rows, columns);
         let is_known = |raw| self.numbers.known.contains(raw);
-        let mut factors = Factors::new(left, right, sum, Places::in_order(columns), is_known);
+        let mut factors = Factors::new([left, right, sum], Places::in_order(columns), pc, is_known);
         for first in (0..rows * columns).step_by(32) {
-            let totals = self.dot_products(pc, &mut factors, (first / columns, first % columns));
+            let totals = self.dot_products(&mut factors, (first / columns, first % columns));
             out.raw[first..first + 32].copy_from_slice(&totals);
         }
         out
@@ -251,13 +242,10 @@ impl Matrices<'_, '_> {
     /// Arithmetic on fragments; `None` when no operand is one.
     pub(crate) fn fragment_float(
         &mut self,
-        warp: &mut Warp,
-        mask: LaneMask,
-        pc: InstId,
-        shape: Shape,
-        d: RegId,
-        sources: &[Src],
+        Step { warp, mask, pc }: &mut Step<'_>,
+        FloatInst { shape, d, sources }: &FloatInst,
     ) -> Result<Option<()>, Stop> {
+        let (mask, pc, shape) = (*mask, *pc, *shape);
         let is_fragment = |source: &Src| match source {
             Src::Reg(id) => handle(warp.register(*id), mask.first()).is_some(),
             Src::Imm(_) | Src::Symbol(..) => false,
@@ -266,7 +254,7 @@ impl Matrices<'_, '_> {
             return Ok(None);
         }
         let context = self.terms.context;
-        let odd = |warp: &Warp, what| Err(context.out_of_place(warp, pc, what));
+        let odd = |warp: &Warp, what| Err(context.out_of_place(At::first(warp, pc), what));
         let mut operands = [Operand::Term(0); 3];
         let mut place = None;
         for (operand, source) in operands.iter_mut().zip(sources) {
@@ -291,7 +279,7 @@ impl Matrices<'_, '_> {
                         "elements of a fragment are combined with values that are not the same in all lanes";
                     return odd(warp, what);
                 };
-                Operand::Term(self.raw_real(warp, value, shape.format, Lane::FIRST, pc)?)
+                Operand::Term(self.raw_real(At::first(warp, pc), value, shape.format)?)
             };
         }
         let operands_used = &operands[..sources.len()];
@@ -315,13 +303,13 @@ impl Matrices<'_, '_> {
         let matrix = match self.fragments.derived.get(&key) {
             Some(known) => *known,
             None => {
-                let terms = self.map_elements(fragment, operands_used, shape, pc);
-                let matrix = self.add_matrix(fragment, column_major, registers, terms);
+                let terms = Rc::new(self.map_elements(fragment, operands_used, shape, pc));
+                let matrix = self.fragments.add(Matrix { fragment, column_major, registers, terms });
                 self.fragments.derived.insert(key, matrix);
                 matrix
             }
         };
-        set_handles(warp.register_mut(d), matrix, register);
+        set_handles(warp.register_mut(*d), matrix, register);
         Ok(Some(()))
     }
 
@@ -379,38 +367,25 @@ impl Matrices<'_, '_> {
     /// Writes handles of a new matrix, or its elements, to a warp's registers.
     fn hold(
         &mut self,
-        warp: &mut Warp,
-        pc: InstId,
-        fragment: Fragment,
-        column_major: Option<bool>,
+        step: Step<'_>,
+        (fragment, column_major): (Fragment, Option<bool>),
         terms: Terms,
         d: &[RegId],
     ) {
         if self.terms.context.is_laid_out(fragment, d.len()) {
-            return self.set_elements(warp, pc, fragment.element, &terms, d);
+            return self.set_elements(step, fragment.element, &terms, d);
         }
-        let matrix = self.add_matrix(fragment, column_major, d.len(), terms);
-        for (register, d) in d.iter().enumerate() {
-            set_handles(warp.register_mut(*d), matrix, register as u8);
-        }
-    }
-
-    fn add_matrix(
-        &mut self,
-        fragment: Fragment,
-        column_major: Option<bool>,
-        registers: usize,
-        terms: Terms,
-    ) -> u32 {
         let terms = Rc::new(terms);
-        self.fragments.matrices.push(Matrix { fragment, column_major, registers, terms });
-        self.fragments.matrices.len() as u32 - 1
+        let matrix = self.fragments.add(Matrix { fragment, column_major, registers: d.len(), terms });
+        for (register, d) in d.iter().enumerate() {
+            set_handles(step.warp.register_mut(*d), matrix, register as u8);
+        }
     }
 
     /// Checks that a factor is multiplied in the layout in which it was loaded (PTX ISA, wmma.mma).
-    fn check_layout(&self, warp: &Warp, pc: InstId, a: &[Src], column_major: bool) -> Result<(), Stop> {
+    fn check_layout(&self, at: At<'_>, a: &[Src], column_major: bool) -> Result<(), Stop> {
         let Some(Src::Reg(id)) = a.first() else { return Ok(()) };
-        let Some((matrix, _)) = whole_register(warp.register(*id)) else { return Ok(()) };
+        let Some((matrix, _)) = whole_register(at.warp.register(*id)) else { return Ok(()) };
         let held = self.fragments.matrices[matrix as usize].column_major;
         if held.is_none_or(|held| held == column_major) {
             return Ok(());
@@ -421,30 +396,22 @@ impl Matrices<'_, '_> {
             by(!column_major),
             by(column_major)
         );
-        Err(self.terms.context.fault(FaultKind::TypeMismatch, "V5", message, warp, Lane::FIRST, pc))
+        Err(self.terms.context.fault_of(at, FaultKind::TypeMismatch, "V5", message))
     }
 
     /// The matrix that registers hold: as elements, as handles, or as one value everywhere.
-    fn held(&mut self, warp: &Warp, pc: InstId, fragment: Fragment, a: &[Src]) -> Result<Rc<Terms>, Stop> {
+    fn held(&mut self, at: At<'_>, fragment: Fragment, a: &[Src]) -> Result<Rc<Terms>, Stop> {
         if self.terms.context.is_laid_out(fragment, a.len()) {
-            let (rows, columns) = fragment.extent();
-            let mut terms = Terms::new(rows, columns);
-            for (at, source) in a.iter().enumerate() {
-                for lane in Lane::all() {
-                    let value = self.terms.context.value(warp, *source, lane);
-                    let raw = self.raw_element(warp, pc, fragment.element, value, lane)?;
-                    terms.set(of_wide_c(lane, at), raw);
-                }
-            }
+            let terms = self.read_matrix(at, fragment.element, a, fragment.extent(), of_wide_c)?;
             return Ok(Rc::new(terms));
         }
-        let odd = |what| Err(self.terms.context.out_of_place(warp, pc, what));
+        let odd = |what| Err(self.terms.context.out_of_place(at, what));
         let mut matrices = a.iter().map(|source| match source {
-            Src::Reg(id) => whole_register(warp.register(*id)),
+            Src::Reg(id) => whole_register(at.warp.register(*id)),
             Src::Imm(_) | Src::Symbol(..) => None,
         });
         if let Some(Some((matrix, _))) = matrices.clone().next()
-            && matrices.clone().enumerate().all(|(at, handle)| handle == Some((matrix, at as u8)))
+            && matrices.clone().zip(0..).all(|(handle, place)| handle == Some((matrix, place)))
         {
             let held = &self.fragments.matrices[matrix as usize];
             if held.fragment == fragment && held.registers == a.len() {
@@ -455,13 +422,13 @@ impl Matrices<'_, '_> {
         if matrices.any(|handle| handle.is_some()) {
             return odd("the registers do not hold one whole fragment");
         }
-        self.filled(warp, pc, fragment, a)
+        self.filled(at, fragment, a)
     }
 
     /// A matrix of one value everywhere (`fill_fragment`).
-    fn filled(&mut self, warp: &Warp, pc: InstId, fragment: Fragment, a: &[Src]) -> Result<Rc<Terms>, Stop> {
+    fn filled(&mut self, at: At<'_>, fragment: Fragment, a: &[Src]) -> Result<Rc<Terms>, Stop> {
         let value = |source: &Src| match source {
-            Src::Reg(id) => warp.register(*id).uniform(LaneMask::ALL),
+            Src::Reg(id) => at.warp.register(*id).uniform(LaneMask::ALL),
             Src::Imm(bits) => Some(Value::Bits(*bits)),
             Src::Symbol(..) => None,
         };
@@ -480,9 +447,9 @@ impl Matrices<'_, '_> {
         };
         let Some(one) = one.filter(|_| a.iter().all(|source| value(source) == first)) else {
             let what = "the registers hold neither a fragment nor one value everywhere";
-            return Err(self.terms.context.out_of_place(warp, pc, what));
+            return Err(self.terms.context.out_of_place(at, what));
         };
-        let raw = self.raw_element(warp, pc, fragment.element, one, Lane::FIRST)?;
+        let raw = self.raw_element(at, fragment.element, one)?;
         let (rows, columns) = fragment.extent();
         let mut terms = Terms::new(rows, columns);
         terms.raw.fill(raw);
@@ -492,10 +459,8 @@ impl Matrices<'_, '_> {
     /// Offset of each element from the matrix's address, row by row.
     fn element_offsets(
         &mut self,
-        warp: &Warp,
-        pc: InstId,
-        fragment: Fragment,
-        column_major: bool,
+        At { warp, lane, pc }: At<'_>,
+        (fragment, column_major): (Fragment, bool),
         stride: Option<Src>,
         registers: usize,
     ) -> Result<Vec<u64>, Stop> {
@@ -510,13 +475,11 @@ impl Matrices<'_, '_> {
                     .collect::<Result<_, _>>()?;
                 if all.iter().any(|stride| *stride != all[0]) {
                     let message = "lanes give different strides for one matrix".to_string();
-                    return Err(self.terms.context.fault(
+                    return Err(self.terms.operands(warp, pc).fault(
                         FaultKind::Undefined,
                         "Y4",
                         message,
-                        warp,
-                        Lane::FIRST,
-                        pc,
+                        lane,
                     ));
                 }
                 all[0] & 0xffff_ffff
@@ -536,14 +499,9 @@ impl Matrices<'_, '_> {
                 "pad the rows to a multiple of {multiple} elements: {}, say",
                 stride.max(inner as u64).next_multiple_of(multiple)
             );
-            let site = self.terms.context.site("accesses memory here".into(), warp, Lane::FIRST, pc);
-            return Err(self.terms.context.fault_at(
-                FaultKind::Misaligned,
-                "M1",
-                message,
-                vec![site],
-                Some(help),
-            ));
+            let site = self.terms.context.site("accesses memory here".into(), warp, lane, pc);
+            let (kind, sites) = (FaultKind::Misaligned, vec![site]);
+            return Err(self.terms.context.fault_at(kind, "M1", message, sites, Some(help)));
         }
         if !start_at(wanted) {
             self.terms.relied.on_rows(pc, wanted);
@@ -612,8 +570,8 @@ impl Context<'_> {
     }
 
     #[cold]
-    fn out_of_place(&self, warp: &Warp, pc: InstId, what: &str) -> Stop {
-        let site = self.site("uses a fragment".into(), warp, Lane::FIRST, pc);
+    fn out_of_place(&self, at: At<'_>, what: &str) -> Stop {
+        let site = self.site("uses a fragment".into(), at.warp, at.lane, at.pc);
         let but = match self.options.rules.wmma_layout {
             WmmaLayout::Unspecified => "it is not specified which lane and register holds which element",
             WmmaLayout::Sm80 => {
@@ -643,14 +601,9 @@ impl Synchronisation<'_> {
 
 /// The integers of known terms, with `None` for undefined elements; `None` if some term is unknown.
 fn known_integers(store: &Store, terms: &Terms) -> Option<Vec<Option<i64>>> {
-    let known = |raw: &u64| {
-        if is_undefined(*raw) {
-            return Some(None);
-        }
-        match TermId::from_raw(*raw).kind() {
-            TermKind::Constant(id) => Some(Some(store.constant(id).exact.finite()?.to_i64()?)),
-            TermKind::Input { .. } | TermKind::Lane(..) => None,
-        }
+    let known = |raw: &u64| match is_undefined(*raw) {
+        true => Some(None),
+        false => Some(Some(number(store, TermId::from_raw(*raw))?.to_i64()?)),
     };
     terms.raw.iter().map(known).collect()
 }

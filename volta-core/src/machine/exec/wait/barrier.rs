@@ -11,7 +11,7 @@ use crate::machine::exec::arithmetic::collective::{count_of, found_together};
 use crate::machine::group::context::Context;
 use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::ValueTerms;
-use crate::machine::group::warp::Warp;
+use crate::machine::group::warp::{At, Warp};
 use crate::machine::sync::synchronisation::Synchronisation;
 use crate::program::{Barrier, InstId, Op, PredSrc, Src};
 use crate::value::Truth;
@@ -573,7 +573,7 @@ impl ValueTerms<'_> {
             }
             Truth::Undefined(origin) => {
                 let message = "an uninitialised predicate is used";
-                Err(self.undefined_predicate(warp, origin, message, lane, pc))
+                Err(self.undefined_predicate(At { warp, lane, pc }, origin, message))
             }
             Truth::Answer(answer) => Err(self.asked_once(answer, warp, lane, pc)),
         }

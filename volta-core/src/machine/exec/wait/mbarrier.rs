@@ -14,7 +14,7 @@ use crate::machine::exec::arithmetic::select::Snapshot;
 use crate::machine::group::context::Context;
 use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::Operands;
-use crate::machine::group::warp::Warp;
+use crate::machine::group::warp::{At, Warp};
 use crate::machine::sync::synchronisation::Synchronisation;
 use crate::program::{
     Async, BarrierAction, BarrierTest, InstId, MemoryPlace, Op, Phase, Polling, PredId, Scope, Space, Src,
@@ -158,7 +158,7 @@ impl Asynchronous<'_, '_> {
         place: MemoryPlace,
         (ctas, pair): (Option<Src>, bool),
     ) -> Result<(), Stop> {
-        self.is_of_one_kind(warp, lane, pc, pair)?;
+        self.is_of_one_kind(At { warp, lane, pc }, pair)?;
         let action = BarrierAction::ArriveAfterProducts { ctas, pair };
         let address =
             self.accesses.values.terms.addresses(warp, LaneMask::of(lane), place.address, pc)?[lane];

@@ -12,7 +12,7 @@ use crate::launch::objects::Backing;
 use crate::machine::cta::accesses::{Asynchronous, LaneAccess};
 use crate::machine::group::context::Context;
 use crate::machine::group::stop::Stop;
-use crate::machine::group::warp::Warp;
+use crate::machine::group::warp::{Step, Warp};
 use crate::machine::memory::contents::initial_cell;
 use crate::machine::sync::synchronisation::Synchronisation;
 use crate::program::{Async, Groups, InstId, PredSrc, Space, Src};
@@ -65,7 +65,7 @@ impl Asynchronous<'_, '_> {
             Async::BulkStore { to, from, write } => self.bulk_store(warp, mask, pc, (to, *from), *write),
             Async::Prefetch { from } => self.prefetch(warp, mask, pc, from),
             Async::Clear { to, bytes } => self.clear(warp, mask, pc, *to, *bytes),
-            Async::Multiply(product) => self.multiply_async(warp, pc, product),
+            Async::Multiply(product) => self.multiply_async(Step { warp, mask, pc }, product),
             Async::FenceRegisters => self.fence_registers(warp, pc),
             Async::Commit { groups: Groups::Products } => self.commit_products(warp, pc),
             Async::Wait { groups: Groups::Products, pending, reads: _ } => {
