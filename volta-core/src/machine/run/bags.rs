@@ -2,7 +2,7 @@
 //! of conditions, or follow from what atomic additions return. Each addition of *n* takes *n* places that no other one
 //! takes, in whatever order they come; so a run in one order is one for all of them.
 
-use super::output::{Output, OutputValue, integer_constant, output_value};
+use super::output::{Output, OutputValue, output_value};
 use crate::launch::Launch;
 use crate::launch::bind::MOST_TICKET;
 use crate::launch::objects::pretty_name;
@@ -515,16 +515,9 @@ impl Ended<'_> {
         };
         let mut elements = Vec::new();
         for (_, value) in known {
-            let value = match value {
-                OutputValue::Real(term) | OutputValue::Integer(term) => term,
-                OutputValue::Bits(bits) => integer_constant(tensor.element, bits, self.store),
-            };
-            elements.push(BagElement {
-                store: 0,
-                is_written: None,
-                value,
-                site: (self.linear, 0, InstId(0)),
-            });
+            let value = value.number(tensor.element, self.store);
+            let site = (self.linear, 0, InstId(0));
+            elements.push(BagElement { store: 0, is_written: None, value, site });
         }
         let mut lead = None;
         for (at, placed) in
@@ -634,8 +627,7 @@ impl Ended<'_> {
         let Ended { packed, store, ranges, masks, .. } = self;
         let mut residues = IntTerms { packed, store, ranges, pc: InstId(0) };
         let value = match output_value(tensor, of.value, &mut residues, masks) {
-            Ok(OutputValue::Real(term) | OutputValue::Integer(term)) => term,
-            Ok(OutputValue::Bits(bits)) => integer_constant(tensor.element, bits, self.store),
+            Ok(value) => value.number(tensor.element, self.store),
             Err((kind, rule, what, _)) => {
                 let message = format!("an element of the output {} {what}", tensor.name);
                 let site = launch.bag_site(self.linear, "writes it", of.site);

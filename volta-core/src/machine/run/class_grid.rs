@@ -1,6 +1,5 @@
 //! The CTAs of a launch by classes: who wrote what, as if each CTA had been executed.
 
-use super::attempt::attempt;
 use super::classes::{ClassOfCtas, Classes, Writers};
 use super::execution::Execution;
 use super::output::{OutputValue, written_elements};
@@ -13,9 +12,9 @@ use crate::machine::cta::work::{Beside, Counts};
 use crate::machine::cta_class::ClassRun;
 use crate::machine::cta_class::extents::{Extents, SAME, Steps};
 use crate::machine::group::assumptions::Relied;
+use crate::machine::group::context::Context;
 use crate::machine::group::stop::Stop;
 use crate::machine::sync::synchronisation::Mode;
-use crate::machine::sync::tickets::Tickets;
 use rustc_hash::FxHashMap;
 
 /// A CTA of a class that wrote elements of a parameter.
@@ -98,10 +97,10 @@ pub(crate) fn run_by_classes(
             return None;
         }
         options.budgets.check(Limit::Ctas, tried).ok()?;
-        let linear = linear_of(launch, [first[0], first[1], first[2]]);
+        let context = Context { launch, options, linear: linear_of(launch, [first[0], first[1], first[2]]) };
         let beside = Beside { instructions: taken, held: outcome.held, pool: None };
         let class = ClassRun::new(launch, all);
-        let (run, class, ran) = run_class(launch, options, (linear, class), beside).ok()?;
+        let (run, class, ran) = run_class(context, class, beside).ok()?;
         if !is_alone(&ran) {
             return None;
         }
@@ -252,16 +251,14 @@ pub(crate) fn is_alone(ran: &Ran) -> bool {
 
 /// Runs the first CTA of a class of at most so many CTAs.
 pub(super) fn run_class(
-    launch: &Launch<'_>,
-    options: &Options,
-    (linear, class): (u64, ClassRun),
+    context: Context<'_>,
+    class: ClassRun,
     beside: Beside<'_>,
 ) -> Result<(CtaRun, ClassRun, Ran), Stop> {
     let mut stopped = Stop::Apart(None);
     for mode in [Mode::WarpByWarp, Mode::VectorClocks] {
-        let mut run = CtaRun::new();
-        run.class = Some(Box::new(class.clone()));
-        let done = attempt(launch, options, linear, mode, (beside, &mut run), &mut Tickets::default());
+        let mut run = CtaRun { class: Some(Box::new(class.clone())), ..CtaRun::new() };
+        let done = run.attempt(context, mode, beside);
         match (done, run.class.take()) {
             (Ok(ran), Some(class)) => return Ok((run, *class, ran)),
             (Ok(_), None) => return Err(Stop::Apart(None)),

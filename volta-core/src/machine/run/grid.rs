@@ -17,6 +17,7 @@ use crate::case::Options;
 use crate::launch::{Clusters, Launch, Outputs};
 use crate::machine::cta::work::Beside;
 use crate::machine::group::assumptions::Relied;
+use crate::machine::group::context::Context;
 use crate::machine::group::run_error::RunError;
 use crate::machine::group::stop::Stop;
 use crate::machine::memory::overlap::Overlap;
@@ -58,7 +59,8 @@ pub(super) fn run_launch(
         held: launch.before.as_ref().map_or(Held::default(), |before| before.taken().0),
         ..Execution::default()
     };
-    let mut merged = Merged::default();
+    let context = |linear| Context { launch, options, linear };
+    let mut merged = Merged::new(launch, options);
     options.budgets.watch.expect(Activity::Executing, launch.clusters.len());
     let mut overlap = Overlap::new(launch);
     let (mut bags, mut unwritten) = (BagsOfAll::default(), None);
@@ -72,11 +74,11 @@ pub(super) fn run_launch(
         let left = options.budgets[Limit::MemoryBytes].saturating_sub(outcome.held.total());
         let pool = Pool::new(u64::MAX, left, window.len());
         let runs: Vec<CtaRun> = if let [only] = window.as_slice() {
-            vec![run_cta(launch, options, *only, alone)]
+            vec![run_cta(context(*only), alone)]
         } else {
             let beside = |run| Beside { pool: Some((&*pool, run)), ..alone };
             let runs = window.par_iter().enumerate();
-            runs.map(|(run, cta)| run_cta(launch, options, *cta, beside(run))).collect()
+            runs.map(|(run, cta)| run_cta(context(*cta), beside(run))).collect()
         };
         for (at, (cta, run)) in (first..).zip(window.iter().zip(runs)) {
             // A budget must be reached where it is if CTAs run one after the other.
@@ -88,7 +90,7 @@ pub(super) fn run_launch(
                 run
             } else {
                 drop(run);
-                run_cta(launch, options, *cta, alone)
+                run_cta(context(*cta), alone)
             };
             relied.merge(run.relied);
             let mut ran = match run.done {
@@ -103,7 +105,7 @@ pub(super) fn run_launch(
                 done => done.map_err(RunError::from_stop)?,
             };
             taken += run.taken.instructions;
-            merged.add(launch, options, *cta, &ran, outcome.stores.len())?;
+            merged.add(*cta, &ran, outcome.stores.len())?;
             outcome.undeclared.extend(
                 ran.written_variables.iter().map(|at| launch.undeclared(&launch.tensors[*at as usize])),
             );
@@ -123,7 +125,7 @@ pub(super) fn run_launch(
     if let Some((found, store)) = unwritten {
         return Err(merged.unwritten(*found, store, outcome.stores));
     }
-    merged.combine(launch, options, &mut outcome)?;
+    merged.combine(&mut outcome)?;
     outcome.held.accesses = 0;
     outcome.overlap = overlap;
     outcome.taken = taken;
@@ -137,15 +139,12 @@ pub(super) fn run_launch(
     Ok(outcome)
 }
 
-fn run_cta(launch: &Launch<'_>, options: &Options, cta: u64, beside: Beside<'_>) -> CtaRun {
-    let run = if launch.has_tickets {
-        run_in_orders(launch, options, cta, beside)
-    } else {
-        run_in_cases(launch, options, cta, beside)
-    };
+fn run_cta(context: Context<'_>, beside: Beside<'_>) -> CtaRun {
+    let in_orders = context.launch.has_tickets;
+    let run = if in_orders { run_in_orders(context, beside) } else { run_in_cases(context, beside) };
     if let Some((pool, number)) = beside.pool {
         pool.leave(number, run.taken.held.total());
     }
-    options.budgets.watch.advance(1);
+    context.options.budgets.watch.advance(1);
     run
 }

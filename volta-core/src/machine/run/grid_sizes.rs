@@ -16,6 +16,7 @@ use crate::machine::cta::work::Beside;
 use crate::machine::cta_class::ClassRun;
 use crate::machine::cta_class::extents::{Extents, Steps};
 use crate::machine::cta_class::growth::{Growth, Number};
+use crate::machine::group::context::Context;
 use crate::machine::group::stop::Stop;
 use crate::value::constants::Recognition;
 use crate::verdict;
@@ -200,11 +201,10 @@ pub(crate) fn class_of_sizes(
         return Err(here("the CTAs of such a launch are not followed one by one"));
     }
     let growth = Growth::of([launch, second, third], along).map_err(|reason| here(&reason))?;
-    let linear = linear_of(launch, cta);
+    let context = Context { launch, options: job.options, linear: linear_of(launch, cta) };
     let class = ClassRun::growing(launch, extents, growth);
     let beside = Beside { instructions: 0, held: Held::default(), pool: None };
-    let ran = run_class(launch, job.options, (linear, class), beside);
-    let (_, class, ran) = ran.map_err(|stop| not_followed(launch, stop))?;
+    let (_, class, ran) = run_class(context, class, beside).map_err(|stop| not_followed(launch, stop))?;
     if !is_alone(&ran) {
         return Err(here("it does more in global memory than to load and to store"));
     }

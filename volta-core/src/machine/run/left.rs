@@ -158,13 +158,7 @@ impl Left {
                     look(store.bytes())?;
                 }
                 let Output { store: from, value, .. } = did.outputs[at];
-                let mut copy = |term| store.import_left(&did.stores, (from, term));
-                let value = match value {
-                    OutputValue::Bits(bits) => OutputValue::Bits(bits),
-                    OutputValue::Real(term) => OutputValue::Real(copy(term)),
-                    OutputValue::Integer(term) => OutputValue::Integer(copy(term)),
-                };
-                values.push((at, value));
+                values.push((at, value.map(|term| store.import_left(&did.stores, (from, term)))));
             }
             store.close();
             Ok((store, values))

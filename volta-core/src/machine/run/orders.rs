@@ -1,14 +1,12 @@
 //! Runs a CTA, or CTAs that run together, in as many orders of the operations on counters as it takes to speak for all
 //! of them (rule Y18), and compares what they leave.
 
-use super::attempt::attempt;
 use super::output::{Lost, OutputValue};
 use super::ran::{CtaRun, Ran};
 use crate::base::assumption::Assumption;
-use crate::case::Options;
-use crate::launch::Launch;
 use crate::machine::cta::work::Beside;
 use crate::machine::group::assumptions::Relied;
+use crate::machine::group::context::Context;
 use crate::machine::group::stop::Stop;
 use crate::machine::memory::contents::{Page, Placed};
 use crate::machine::sync::queue::{Changed, Queue, Schedule};
@@ -29,15 +27,10 @@ const MOST_SITES: usize = 3;
 const ENOUGH_ORDERS: usize = 8;
 
 /// Runs it in all orders.
-pub(super) fn run_in_orders(
-    launch: &Launch<'_>,
-    options: &Options,
-    linear: u64,
-    beside: Beside<'_>,
-) -> CtaRun {
+pub(super) fn run_in_orders(context: Context<'_>, beside: Beside<'_>) -> CtaRun {
     let mut run = CtaRun::new();
-    run.relied = Relied::new(launch, &options.rules);
-    let mut runs = Orders { launch, options, linear, beside, run, spoken: Vec::new(), draws_again: false };
+    run.relied = Relied::new(context.launch, &context.options.rules);
+    let mut runs = Orders { context, beside, run, spoken: Vec::new(), draws_again: false };
     let done = match runs.all() {
         Err(Stop::Fault(fault)) if fault.rule == "Y18" && runs.draws_again => runs.as_items(),
         done => done,
@@ -48,7 +41,7 @@ pub(super) fn run_in_orders(
     if executed > 1 && are_all {
         run.relied.others.insert(Assumption::relied(format!(
             "{} is open: {executed} orders were executed, which speak for all (Y18)",
-            if launch.has_locks {
+            if context.launch.has_locks {
                 "in which order threads take locks, or draw numbers,"
             } else {
                 "which thread an atomic operation tells that it is the last, or another one in particular,"
@@ -59,11 +52,9 @@ pub(super) fn run_in_orders(
     run
 }
 
-struct Orders<'a, 'l> {
-    launch: &'l Launch<'l>,
-    options: &'l Options,
-    linear: u64,
-    beside: Beside<'a>,
+struct Orders<'l> {
+    context: Context<'l>,
+    beside: Beside<'l>,
     /// What all runs relied on and took.
     run: CtaRun,
     /// The orders for which each run speaks.
@@ -72,7 +63,7 @@ struct Orders<'a, 'l> {
     draws_again: bool,
 }
 
-impl<'l> Orders<'l, 'l> {
+impl Orders<'_> {
     fn all(&mut self) -> Result<Ran, Stop> {
         let (mut first, tickets): (Ran, Tickets) = self.speaking(None)?;
         if tickets.draws.is_empty() {
@@ -114,7 +105,7 @@ impl<'l> Orders<'l, 'l> {
     /// The first few operations that draw.
     fn sites(&self, tickets: &Tickets) -> Arc<[Site]> {
         let drawn: BTreeSet<InstId> = tickets.draws.iter().map(|draw| draw.pc).collect();
-        let places = drawn.into_iter().filter_map(|pc| self.launch.place(pc)).take(MOST_SITES);
+        let places = drawn.into_iter().filter_map(|pc| self.context.launch.place(pc)).take(MOST_SITES);
         let site = |place| Site {
             action: "threads execute this in any order".into(),
             thread: None,
@@ -183,7 +174,8 @@ impl<'l> Orders<'l, 'l> {
             let other = self.with(Tickets::of_schedule(schedule)).0.ok()?;
             self.compare(&mut first, other).ok()?;
             if !first.others.differing.is_empty() {
-                let place = tickets.queue.as_ref().and_then(Queue::pc).and_then(|pc| self.launch.place(pc));
+                let place =
+                    tickets.queue.as_ref().and_then(Queue::pc).and_then(|pc| self.context.launch.place(pc));
                 let site = |place| Site {
                     action: "items are taken in any order".into(),
                     thread: None,
@@ -207,25 +199,18 @@ impl<'l> Orders<'l, 'l> {
         let mut run = CtaRun::new();
         let instructions = self.beside.instructions + self.run.taken.instructions;
         let beside = Beside { instructions, ..self.beside };
-        let done = attempt(
-            self.launch,
-            self.options,
-            self.linear,
-            Mode::VectorClocks,
-            (beside, &mut run),
-            &mut tickets,
-        );
+        let done = run.draw(self.context, Mode::VectorClocks, beside, &mut tickets);
         self.run.taken.instructions += run.taken.instructions;
         if self.run.taken.held.total() < run.taken.held.total() {
             self.run.taken.held = run.taken.held;
         }
-        self.run.relied.merge(std::mem::take(&mut run.relied));
+        self.run.relied.merge(run.relied);
         (done.map_err(Stop::alone), tickets)
     }
 
     fn unclear(&self, why: &str) -> Stop {
         let (which, message) =
-            (self.launch.which, format!("what atomic operations return is not followed: {why}"));
+            (self.context.launch.which, format!("what atomic operations return is not followed: {why}"));
         Stop::Fault(Box::new(Fault::new(which, FaultKind::Unsupported, "Y18", message, Vec::new(), None)))
     }
 
@@ -249,7 +234,9 @@ impl<'l> Orders<'l, 'l> {
             own == *other
         };
         let all: BTreeSet<_> = places(&other).union(&lost(&other)).copied().collect();
-        if !leaves_alike(&all) || self.launch.clusters.len() > 1 && !touch_alike(&first.pages, &other.pages) {
+        if !leaves_alike(&all)
+            || self.context.launch.clusters.len() > 1 && !touch_alike(&first.pages, &other.pages)
+        {
             return Err(self.unclear("where the kernel writes depends on their order"));
         }
         let values: std::collections::BTreeMap<(usize, u64), OutputValue> =
@@ -264,7 +251,7 @@ impl<'l> Orders<'l, 'l> {
                 continue;
             }
             match there {
-                Some(there) if self.launch.is_compared(*param) => {
+                Some(there) if self.context.launch.is_compared(*param) => {
                     differing.push((*param, *element, *value, there));
                 }
                 Some(_) | None => unclear.push((*param, *element)),
@@ -272,7 +259,9 @@ impl<'l> Orders<'l, 'l> {
         }
         unclear.extend(lost_there);
         unclear.extend(other.unevaluated.iter().filter(|at| !first.unevaluated.contains(at)));
-        if unclear.iter().any(|(param, _)| self.launch.is_compared(*param)) && !self.launch.is_followed {
+        if unclear.iter().any(|(param, _)| self.context.launch.is_compared(*param))
+            && !self.context.launch.is_followed
+        {
             return Err(self.unclear("whether an output has a value depends on their order"));
         }
         let unclear: BTreeSet<(usize, u64)> = unclear.into_iter().collect();
@@ -281,7 +270,7 @@ impl<'l> Orders<'l, 'l> {
         first.lost.extend(unclear.into_iter().map(|(param, element)| Lost {
             param,
             element,
-            step: self.launch.step,
+            step: self.context.launch.step,
             kind: FaultKind::Unsupported,
             rule: "Y18",
             what: "may depend on the order of atomic operations".to_string(),

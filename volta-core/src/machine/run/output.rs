@@ -1,12 +1,14 @@
 //! Elements of outputs: what a CTA leaves in them, as elements of the type that their tensor declares.
 
 use crate::case::{Element, Param, Role, Rules, Which};
+use crate::concurrency::order::Access;
 use crate::concurrency::race::VectorClockDetector;
 use crate::launch::Launch;
 use crate::launch::advice::{origin_site, undefined_help};
 use crate::launch::objects::PAGE;
 use crate::launch::tensor::{ElementAt, Tensor};
 use crate::machine::cta::accesses::UnwrittenReads;
+use crate::machine::group::context::Context;
 use crate::machine::memory::contents::Page;
 use crate::number::Rational;
 use crate::number::format::{Format, to_f64};
@@ -35,6 +37,23 @@ impl OutputValue {
         match self {
             OutputValue::Real(term) | OutputValue::Integer(term) => Some(term),
             OutputValue::Bits(_) => None,
+        }
+    }
+
+    /// The same contents with terms of another store.
+    pub(crate) fn map(self, copy: impl FnOnce(TermId) -> TermId) -> OutputValue {
+        match self {
+            OutputValue::Bits(bits) => OutputValue::Bits(bits),
+            OutputValue::Real(term) => OutputValue::Real(copy(term)),
+            OutputValue::Integer(term) => OutputValue::Integer(copy(term)),
+        }
+    }
+
+    /// Its number in an element of this type, as a term.
+    pub(super) fn number(self, ty: Element, store: &mut Store) -> TermId {
+        match self {
+            OutputValue::Real(term) | OutputValue::Integer(term) => term,
+            OutputValue::Bits(bits) => integer_constant(ty, bits, store),
         }
     }
 }
@@ -115,6 +134,19 @@ pub(crate) fn element_value(
 
 /// An error of an output: the kind of fault, its rule, a description, and where the value became undefined, if it is.
 pub(super) type WrongOutput = (FaultKind, &'static str, String, Option<Origin>);
+
+/// What an element of a tensor holds before the launch, if it has a value.
+pub(super) fn value_before(
+    tensor: &Tensor,
+    element: u64,
+    store: &mut Store,
+    masks: &mut Masks,
+) -> Option<OutputValue> {
+    let value = tensor.value(element, store, InstId(u32::MAX));
+    let (mut packed, mut ranges) = (PackedValues::default(), Ranges::default());
+    let mut residues = IntTerms { packed: &mut packed, store, ranges: &mut ranges, pc: InstId(0) };
+    output_value(tensor, value, &mut residues, masks).ok()
+}
 
 /// A value as an element of the type that the tensor declares.
 pub(super) fn output_value(
@@ -238,10 +270,7 @@ pub fn initial_value(
 ) -> Option<OutputValue> {
     let one = param.listed(element);
     let tensor = crate::launch::tensor::tensor(which, at, one.as_ref().unwrap_or(param)).ok().flatten()?;
-    let value = tensor.value(element, store, InstId(u32::MAX));
-    let (mut packed, mut ranges) = (PackedValues::default(), Ranges::default());
-    let mut residues = IntTerms { packed: &mut packed, store, ranges: &mut ranges, pc: InstId(0) };
-    output_value(&tensor, value, &mut residues, &mut Masks::new(rules)).ok()
+    value_before(&tensor, element, store, &mut Masks::new(rules))
 }
 
 /// The number that bits represent in a type, as a term.
@@ -275,42 +304,38 @@ impl Lost {
     }
 }
 
-/// The fault of an output element with this error.
-pub(super) fn output_fault(
-    launch: &Launch<'_>,
-    at: ElementAt<'_>,
-    (kind, rule, what, _): WrongOutput,
-    sites: Vec<Site>,
-) -> Fault {
-    let place = launch.spell(at).unwrap_or_else(|| at.tensor.name.clone());
-    let is_output = matches!(at.tensor.role, Role::Out | Role::InOut);
-    let message = if is_output { format!("the output {place} {what}") } else { format!("{place} {what}") };
-    let typed = (kind == FaultKind::TypeMismatch && launch.is_followed)
-        .then(|| "between launches, a tensor holds elements of its declared type".to_owned());
-    let help = typed.or(undefined_help(kind).map(str::to_owned));
-    Fault::new(launch.which, kind, rule, message, sites, help)
+impl Launch<'_> {
+    /// The fault of an output element with this error.
+    pub(super) fn output_fault(&self, at: ElementAt<'_>, wrong: WrongOutput, sites: Vec<Site>) -> Fault {
+        let (kind, rule, what, _) = wrong;
+        let place = self.spell(at).unwrap_or_else(|| at.tensor.name.clone());
+        let is_output = matches!(at.tensor.role, Role::Out | Role::InOut);
+        let message =
+            if is_output { format!("the output {place} {what}") } else { format!("{place} {what}") };
+        let typed = (kind == FaultKind::TypeMismatch && self.is_followed)
+            .then(|| "between launches, a tensor holds elements of its declared type".to_owned());
+        let help = typed.or(undefined_help(kind).map(str::to_owned));
+        Fault::new(self.which, kind, rule, message, sites, help)
+    }
 }
 
-/// The last write to a cell of an output, and where its value became undefined, as recorded by a run with vector
-/// clocks.
-pub(super) fn sites_of(
-    launch: &Launch<'_>,
-    linear: u64,
-    (tensor, cell): (u32, u64),
-    (exact, unwritten, packed): (&VectorClockDetector, &UnwrittenReads, &PackedValues),
-    origin: Option<Origin>,
-) -> Vec<Site> {
-    let object = launch.objects.of_tensor(tensor);
-    let written = object.and_then(|object| exact.history(object, cell).0.last().copied());
-    let written = written.map(|access| Site {
-        action: "writes it".into(),
-        thread: Some(launch.thread(linear, access.thread)),
-        place: launch.place(access.inst),
-    });
-    let read = |origin: Origin| {
-        let leaf = packed.leaf(origin);
-        let noted = unwritten.get(&origin.raw()).or_else(|| unwritten.get(&leaf.raw()));
-        noted.cloned().or_else(|| origin_site(launch, leaf))
-    };
-    written.into_iter().chain(origin.and_then(read)).collect()
+impl Context<'_> {
+    /// The last write to a cell of an output, and where its value became undefined, as recorded by a run with vector
+    /// clocks.
+    pub(super) fn sites_of(
+        &self,
+        (tensor, cell): (u32, u64),
+        (exact, unwritten, packed): (&VectorClockDetector, &UnwrittenReads, &PackedValues),
+        origin: Option<Origin>,
+    ) -> Vec<Site> {
+        let object = self.launch.objects.of_tensor(tensor);
+        let written = object.and_then(|object| exact.history(object, cell).0.last().copied());
+        let site = |access: Access| self.site_of_thread("writes it".into(), access.thread, access.inst);
+        let read = |origin: Origin| {
+            let leaf = packed.leaf(origin);
+            let noted = unwritten.get(&origin.raw()).or_else(|| unwritten.get(&leaf.raw()));
+            noted.cloned().or_else(|| origin_site(self.launch, leaf))
+        };
+        written.map(site).into_iter().chain(origin.and_then(read)).collect()
+    }
 }
