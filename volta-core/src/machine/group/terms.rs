@@ -121,7 +121,6 @@ impl<'l> ValueTerms<'l> {
         UnderGuards {
             store: &mut self.store,
             ranges: &mut self.ranges,
-            packed: &self.packed,
             guards: &mut self.guards,
         }
     }
@@ -441,7 +440,6 @@ impl PackedValues {
 pub(crate) struct UnderGuards<'v> {
     pub(crate) store: &'v mut Store,
     pub(crate) ranges: &'v mut Ranges,
-    pub(crate) packed: &'v PackedValues,
     pub(crate) guards: &'v mut Guards,
 }
 
