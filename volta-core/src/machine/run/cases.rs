@@ -3,7 +3,7 @@
 
 use super::footprint::imported;
 use super::modes::run_about;
-use super::output::{Lost, OutputValue, value_before};
+use super::output::{IN_PART, Lost, OutputValue, value_before};
 use super::ran::{CtaRun, Ran, Unwritten};
 use crate::launch::objects::PAGE;
 use crate::launch::tensor::{ElementAt, Tensor};
@@ -174,11 +174,7 @@ impl Merging<'_> {
         self.outputs(condition, &mut one, &other)?;
         one.premises.extend(other.premises);
         one.written_variables.extend(other.written_variables);
-        one.counts.warp_instructions += other.counts.warp_instructions;
-        one.counts.thread_instructions += other.counts.thread_instructions;
-        one.counts.barriers += other.counts.barriers;
-        one.counts.warp_syncs += other.counts.warp_syncs;
-        one.counts.at_known_points |= other.counts.at_known_points;
+        one.counts.add(&other.counts);
         one.exact |= other.exact;
         if let (Some(own), Some(other)) = (&mut one.patterns, &other.patterns) {
             own.merge(other);
@@ -272,8 +268,7 @@ impl Merging<'_> {
 
     /// What both runs leave in outputs.
     fn outputs(&mut self, condition: TermId, one: &mut Ran, other: &Ran) -> Result<(), Stop> {
-        let element = |lost: &Lost| (lost.param, lost.element);
-        let lost: BTreeSet<Element> = one.lost.iter().chain(&other.lost).map(element).collect();
+        let lost: BTreeSet<Element> = one.lost.iter().chain(&other.lost).map(Lost::place).collect();
         one.lost.extend(other.lost.iter().cloned());
         let unevaluated: BTreeSet<Element> =
             one.unevaluated.iter().chain(&other.unevaluated).copied().collect();
@@ -311,8 +306,7 @@ impl Merging<'_> {
         let tensor = &self.context.launch.tensors[number];
         let at = ElementAt { tensor, element, byte: 0 };
         let param = tensor.param.unwrap_or_default();
-        let what = "is written, or computed from what is written, for some inputs only";
-        let wrong = (FaultKind::Uninitialised, "V6", what.to_owned(), None);
+        let wrong = (FaultKind::Uninitialised, "V6", IN_PART.to_owned(), None);
         if self.context.launch.is_followed {
             one.lost.push(self.context.launch.lost((param, element), wrong));
             return Ok(());

@@ -2,7 +2,7 @@
 
 use super::classes::{ClassOfCtas, Classes, Writers};
 use super::execution::Execution;
-use super::output::{OutputValue, written_elements};
+use super::output::{Output, OutputValue, written_elements};
 use super::ran::{CtaRun, Ran};
 use crate::base::budget::Limit;
 use crate::case::Options;
@@ -41,16 +41,6 @@ const PART: u64 = 4;
 const TRIED: u64 = 4;
 
 impl Classes {
-    /// The classes.
-    pub(crate) fn all(&self) -> &[ClassOfCtas] {
-        &self.all
-    }
-
-    /// The number of CTAs.
-    pub(crate) fn ctas(&self) -> u64 {
-        self.ctas
-    }
-
     /// Bytes of memory that it takes.
     pub(crate) fn bytes(&self) -> u64 {
         let writers = self.writers.iter().flatten();
@@ -109,8 +99,8 @@ pub(crate) fn run_by_classes(
         open.extend(class.extents.rest_of(all, first));
         covered += class.extents.count();
         let others = class.extents.count() - 1;
-        for (all, own) in of_others.iter_mut().zip(counts(&ran.counts)) {
-            *all = all.saturating_add(others.saturating_mul(own));
+        for (all, own) in of_others.iter_mut().zip(counts(&mut ran.counts.clone())) {
+            *all = all.saturating_add(others.saturating_mul(*own));
         }
         found.push(Found::new(launch, class, &ran, outcome.stores.len())?);
         outcome.add(ran, launch, false);
@@ -119,16 +109,10 @@ pub(crate) fn run_by_classes(
     let classes = classes_of(launch, options, &found, &outcome)?;
     outcome.held.state += classes.bytes();
     outcome.taken = taken;
-    let executed = [
-        &mut outcome.warp_instructions,
-        &mut outcome.thread_instructions,
-        &mut outcome.barriers,
-        &mut outcome.warp_syncs,
-    ];
-    for (executed, others) in executed.into_iter().zip(of_others) {
+    for (executed, others) in counts(&mut outcome.counts).into_iter().zip(of_others) {
         *executed = executed.saturating_add(others);
     }
-    outcome.outputs.sort_unstable_by_key(|output| (output.param, output.element));
+    outcome.outputs.sort_unstable_by_key(Output::place);
     outcome.classes = Some(Box::new(classes));
     relied.merge(own);
     Some(outcome)
@@ -152,8 +136,8 @@ pub(crate) fn is_plain(launch: &Launch<'_>, options: &Options) -> bool {
 }
 
 /// What reports say of the work of a CTA.
-fn counts(of: &Counts) -> [u64; 4] {
-    [of.warp_instructions, of.thread_instructions, of.barriers, of.warp_syncs]
+fn counts(of: &mut Counts) -> [&mut u64; 4] {
+    [&mut of.warp_instructions, &mut of.thread_instructions, &mut of.barriers, &mut of.warp_syncs]
 }
 
 /// A class whose first CTA has run.

@@ -223,7 +223,7 @@ impl<'l> Merged<'l> {
         if self.perhaps.writers.is_empty() {
             return Vec::new();
         }
-        outcome.outputs.sort_by_key(|output| (output.param, output.element));
+        outcome.outputs.sort_by_key(Output::place);
         let mut written: BTreeMap<(usize, u64), OfElement> = BTreeMap::new();
         for ((number, cell), writers) in &self.perhaps.writers {
             for byte in 0..4 {
@@ -232,8 +232,8 @@ impl<'l> Merged<'l> {
                 let Some(ElementAt { tensor, element, byte: 0 }) = at else { continue };
                 let Some(param) = tensor.param else { continue };
                 let key = (param, element);
-                let left = outcome.outputs.iter().skip_while(|output| (output.param, output.element) < key);
-                let left = left.take_while(|output| (output.param, output.element) == key).copied();
+                let left = outcome.outputs.iter().skip_while(|output| output.place() < key);
+                let left = left.take_while(|output| output.place() == key).copied();
                 let of = OfElement { place, left: left.collect(), by: Vec::new() };
                 let of = written.entry(key).or_insert(of);
                 let own = writers.iter().filter(|writer| writer.bytes >> byte & 1 == 1);
@@ -263,7 +263,7 @@ impl<'l> Merged<'l> {
                 continue;
             };
             let key = (*param, element);
-            let first = outcome.outputs.partition_point(|output| (output.param, output.element) < key);
+            let first = outcome.outputs.partition_point(|output| output.place() < key);
             let stores = &outcome.stores;
             let term = |output: &Output, store: &mut Store, known: &mut Known| {
                 let known = known.entry(output.store).or_default();
@@ -311,7 +311,7 @@ impl<'l> Merged<'l> {
                 *output = Output { param: key.0, element, store: own, value };
             }
         }
-        outcome.outputs.dedup_by_key(|output| (output.param, output.element));
+        outcome.outputs.dedup_by_key(|output| output.place());
         outcome.add_store(store);
         self.options.budgets.check_held(&outcome.held).map_err(RunError::Exhausted)
     }
@@ -381,13 +381,13 @@ impl<'l> Merged<'l> {
         }
         let own = outcome.stores.len();
         for output in &mut outcome.outputs {
-            if let Some(value) = combined.get(&(output.param, output.element)) {
+            if let Some(value) = combined.get(&output.place()) {
                 (output.store, output.value) = (own, *value);
             }
         }
         // Each contributing CTA lists the element among its outputs.
-        outcome.outputs.sort_unstable_by_key(|output| (output.param, output.element));
-        outcome.outputs.dedup_by_key(|output| (output.param, output.element));
+        outcome.outputs.sort_unstable_by_key(Output::place);
+        outcome.outputs.dedup_by_key(|output| output.place());
         outcome.add_store(cta.values.terms.store);
         self.options.budgets.check_held(&outcome.held).map_err(RunError::Exhausted)
     }

@@ -7,7 +7,7 @@ use super::class_grid::run_by_classes;
 use super::execution::Execution;
 use super::footprint::Merged;
 use super::orders::run_in_orders;
-use super::output::{Output, WrongOutput};
+use super::output::{Lost, Output, WrongOutput};
 use super::ran::CtaRun;
 use super::recovery::further;
 use crate::base::budget::{Held, Limit};
@@ -43,8 +43,8 @@ pub(super) fn run_launch(
     {
         return Ok(done);
     }
+    let ctas = launch.grid.iter().map(|extent| u64::from(*extent)).product();
     if let Clusters::All(_) = launch.clusters {
-        let ctas = launch.grid.iter().map(|extent| u64::from(*extent)).product();
         // Footprints store the number of a CTA in 32 bits.
         let most = options.budgets[Limit::Ctas].min(1 << 32);
         let within = options.budgets.clone().with(Limit::Ctas, most).check(Limit::Ctas, ctas);
@@ -52,10 +52,7 @@ pub(super) fn run_launch(
     }
     let mut outcome = Execution {
         threads: launch.threads() as u64,
-        ctas: (
-            launch.clusters.len() * u64::from(launch.ranks()),
-            launch.grid.iter().map(|n| u64::from(*n)).product(),
-        ),
+        ctas: (launch.clusters.len() * u64::from(launch.ranks()), ctas),
         held: launch.before.as_ref().map_or(Held::default(), |before| before.taken().0),
         ..Execution::default()
     };
@@ -106,9 +103,8 @@ pub(super) fn run_launch(
             };
             taken += run.taken.instructions;
             merged.add(*cta, &ran, outcome.stores.len())?;
-            outcome.undeclared.extend(
-                ran.written_variables.iter().map(|at| launch.undeclared(&launch.tensors[*at as usize])),
-            );
+            let written = ran.written_variables.iter().map(|at| &launch.tensors[*at as usize]);
+            outcome.undeclared.extend(written.map(|tensor| launch.undeclared(tensor)));
             if let (Some(overlap), Some(own)) = (&mut overlap, ran.overlap.take()) {
                 overlap.add(launch, *own);
             }
@@ -129,12 +125,11 @@ pub(super) fn run_launch(
     outcome.held.accesses = 0;
     outcome.overlap = overlap;
     outcome.taken = taken;
-    let place = |output: &Output| (output.param, output.element);
-    outcome.lost.sort_by_key(|lost| (lost.param, lost.element));
-    outcome.lost.dedup_by_key(|lost| (lost.param, lost.element));
-    let lost: BTreeSet<(usize, u64)> = outcome.lost.iter().map(|lost| (lost.param, lost.element)).collect();
-    outcome.outputs.retain(|output| !lost.contains(&place(output)));
-    outcome.outputs.sort_unstable_by_key(place);
+    outcome.lost.sort_by_key(Lost::place);
+    outcome.lost.dedup_by_key(|lost| lost.place());
+    let lost: BTreeSet<(usize, u64)> = outcome.lost.iter().map(Lost::place).collect();
+    outcome.outputs.retain(|output| !lost.contains(&output.place()));
+    outcome.outputs.sort_unstable_by_key(Output::place);
     outcome.bags = bags.finish(launch, (&outcome.stores, &outcome.outputs))?;
     Ok(outcome)
 }

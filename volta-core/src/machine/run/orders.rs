@@ -16,9 +16,9 @@ use crate::machine::sync::tickets::{
 };
 use crate::program::InstId;
 use crate::term::{Store, TermId, View};
-use crate::verdict::{Fault, FaultKind, Site};
+use crate::verdict::{Fault, FaultKind, Place, Site};
 use rustc_hash::FxHashSet;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// A message shows as many operations.
@@ -106,12 +106,7 @@ impl Orders<'_> {
     fn sites(&self, tickets: &Tickets) -> Arc<[Site]> {
         let drawn: BTreeSet<InstId> = tickets.draws.iter().map(|draw| draw.pc).collect();
         let places = drawn.into_iter().filter_map(|pc| self.context.launch.place(pc)).take(MOST_SITES);
-        let site = |place| Site {
-            action: "threads execute this in any order".into(),
-            thread: None,
-            place: Some(place),
-        };
-        places.map(site).collect()
+        places.map(|place| in_any_order("threads execute this in any order", place)).collect()
     }
 
     /// Whether far more orders would have to be executed than are, if further runs speak for as few as those so far.
@@ -176,12 +171,8 @@ impl Orders<'_> {
             if !first.others.differing.is_empty() {
                 let place =
                     tickets.queue.as_ref().and_then(Queue::pc).and_then(|pc| self.context.launch.place(pc));
-                let site = |place| Site {
-                    action: "items are taken in any order".into(),
-                    thread: None,
-                    place: Some(place),
-                };
-                first.others.sites = place.map(site).into_iter().collect();
+                let site = place.map(|place| in_any_order("items are taken in any order", place));
+                first.others.sites = site.into_iter().collect();
                 first.others.are_partial = true;
                 return Some(first);
             }
@@ -218,30 +209,21 @@ impl Orders<'_> {
     fn compare(&self, first: &mut Ran, other: Ran) -> Result<(), Stop> {
         let places = |ran: &Ran| {
             let written = ran.outputs.iter().map(|(param, element, _)| (*param, *element));
-            let written: BTreeSet<(usize, u64)> = written.chain(ran.unevaluated.iter().copied()).collect();
-            written
+            let written = written.chain(ran.unevaluated.iter().copied());
+            written.chain(ran.lost.iter().map(Lost::place)).collect::<BTreeSet<_>>()
         };
-        let lost =
-            |ran: &Ran| ran.lost.iter().map(|lost| (lost.param, lost.element)).collect::<BTreeSet<_>>();
         if !first.contributions.is_empty() || !other.contributions.is_empty() {
             return Err(self.unclear("several blocks update global memory by atomic operations"));
         }
         if !first.perhaps.is_empty() || !other.perhaps.is_empty() {
             return Err(self.unclear("accesses to global memory depend on the input"));
         }
-        let leaves_alike = |other: &BTreeSet<(usize, u64)>| {
-            let own: BTreeSet<_> = places(first).union(&lost(first)).copied().collect();
-            own == *other
-        };
-        let all: BTreeSet<_> = places(&other).union(&lost(&other)).copied().collect();
-        if !leaves_alike(&all)
-            || self.context.launch.clusters.len() > 1 && !touch_alike(&first.pages, &other.pages)
-        {
+        let is_of_several = self.context.launch.clusters.len() > 1;
+        if places(first) != places(&other) || is_of_several && !touch_alike(&first.pages, &other.pages) {
             return Err(self.unclear("where the kernel writes depends on their order"));
         }
-        let values: std::collections::BTreeMap<(usize, u64), OutputValue> =
+        let values: BTreeMap<(usize, u64), OutputValue> =
             other.outputs.iter().map(|(param, element, value)| ((*param, *element), *value)).collect();
-        let lost_there = lost(&other);
         let mut same = Same { stores: [&first.store, &other.store], seen: FxHashSet::default() };
         let (mut differing, mut unclear) = (Vec::new(), Vec::new());
         for (param, element, value) in &first.outputs {
@@ -257,7 +239,7 @@ impl Orders<'_> {
                 Some(_) | None => unclear.push((*param, *element)),
             }
         }
-        unclear.extend(lost_there);
+        unclear.extend(other.lost.iter().map(Lost::place).collect::<BTreeSet<_>>());
         unclear.extend(other.unevaluated.iter().filter(|at| !first.unevaluated.contains(at)));
         if unclear.iter().any(|(param, _)| self.context.launch.is_compared(*param))
             && !self.context.launch.is_followed
@@ -266,7 +248,7 @@ impl Orders<'_> {
         }
         let unclear: BTreeSet<(usize, u64)> = unclear.into_iter().collect();
         first.outputs.retain(|(param, element, _)| !unclear.contains(&(*param, *element)));
-        first.lost.retain(|lost| !unclear.contains(&(lost.param, lost.element)));
+        first.lost.retain(|lost| !unclear.contains(&lost.place()));
         first.lost.extend(unclear.into_iter().map(|(param, element)| Lost {
             param,
             element,
@@ -286,6 +268,11 @@ impl Orders<'_> {
         }
         Ok(())
     }
+}
+
+/// The site of operations that may come in any order.
+fn in_any_order(action: &str, place: Place) -> Site {
+    Site { action: action.into(), thread: None, place: Some(place) }
 }
 
 /// Whether two runs have accessed global memory at the same places and in the same ways.

@@ -71,6 +71,12 @@ pub struct Output {
     pub value: OutputValue,
 }
 
+impl Output {
+    pub(super) fn place(&self) -> (usize, u64) {
+        (self.param, self.element)
+    }
+}
+
 /// The elements of a page with at least one written or updated byte, each with its offset in the page in bytes.
 pub(super) fn written_elements<'p>(
     tensor: &'p Tensor,
@@ -135,6 +141,9 @@ pub(crate) fn element_value(
 /// An error of an output: the kind of fault, its rule, a description, and where the value became undefined, if it is.
 pub(super) type WrongOutput = (FaultKind, &'static str, String, Option<Origin>);
 
+/// What is wrong with an output that has no value for some inputs.
+pub(super) const IN_PART: &str = "is written, or computed from what is written, for some inputs only";
+
 /// What an element of a tensor holds before the launch, if it has a value.
 pub(super) fn value_before(
     tensor: &Tensor,
@@ -157,48 +166,37 @@ pub(super) fn output_value(
 ) -> Result<OutputValue, WrongOutput> {
     let name = tensor.element.name();
     if let Some(origin) = residues.packed.undefined_part(value) {
+        use FaultKind::{Nondeterministic, Undefined, Uninitialised, Unsupported};
         let (kind, rule, what) = match residues.packed.leaf(origin) {
-            Origin::Unwritten(_) if origin.number().is_some() => (
-                FaultKind::Uninitialised,
-                "V6",
-                "is written, or computed from what is written, for some inputs only",
-            ),
+            Origin::Unwritten(_) if origin.number().is_some() => (Uninitialised, "V6", IN_PART),
             Origin::Unwritten(_) => {
-                (FaultKind::Uninitialised, "V6", "is computed from uninitialised memory or registers")
+                (Uninitialised, "V6", "is computed from uninitialised memory or registers")
             }
-            Origin::Unpredictable(_) | Origin::State(_) | Origin::Columns(_) => (
-                FaultKind::Nondeterministic,
-                "S4",
-                "is computed from a value that is not determined by the launch",
-            ),
+            Origin::Unpredictable(_) | Origin::State(_) | Origin::Columns(_) => {
+                (Nondeterministic, "S4", "is computed from a value that is not determined by the launch")
+            }
             Origin::Invalid(_) | Origin::Doubtful(_) | Origin::Partly(_) => {
-                (FaultKind::Undefined, "V6", "is undefined: an operation that it depends on has no value")
+                (Undefined, "V6", "is undefined: an operation that it depends on has no value")
             }
-            Origin::Unevaluated(_) => (
-                FaultKind::Unsupported,
-                "S2",
-                "depends on the result of an instruction whose value is not supported",
-            ),
+            Origin::Unevaluated(_) => {
+                (Unsupported, "S2", "depends on the result of an instruction whose value is not supported")
+            }
         };
         return Err((kind, rule, what.into(), Some(origin)));
     }
-    let mismatch = |held: String| {
+    let mismatch = |held: &str| {
         let what = format!("is declared {name}, but {held} is stored in it");
-        Err((FaultKind::TypeMismatch, "V1", what, None))
+        (FaultKind::TypeMismatch, "V1", what, None)
     };
+    let is_single = |format| matches!(format, Format::F32 | Format::Tf32);
     let value = match tensor.element {
-        Element::Float(Format::F32 | Format::Tf32) => residues.packed.as_f32(value),
+        Element::Float(format) if is_single(format) => residues.packed.as_f32(value),
         Element::Float(_) | Element::Int { .. } | Element::Bool => value,
     };
     if let (Element::Float(_), Some(choice)) = (tensor.element, residues.packed.as_choice(value)) {
         let mut arm = |value| match output_value(tensor, value, residues, masks)? {
             OutputValue::Real(term) => Ok(term),
-            OutputValue::Bits(_) | OutputValue::Integer(_) => Err((
-                FaultKind::TypeMismatch,
-                "V1",
-                format!("is declared {name}, but an integer is stored in it"),
-                None,
-            )),
+            OutputValue::Bits(_) | OutputValue::Integer(_) => Err(mismatch("an integer")),
         };
         let (then, otherwise) = (arm(choice.then)?, arm(choice.otherwise)?);
         let term = residues.chosen(choice.condition, then, otherwise);
@@ -228,34 +226,30 @@ pub(super) fn output_value(
             Err((FaultKind::Uninitialised, "V6", "is undefined".into(), Some(origin)))
         }
         (element, Value::Sym(sym)) => match (element, sym.kind()) {
-            (Element::Float(format), SymKind::Real(held, term)) if same_format(format, held) => {
+            (Element::Float(format), SymKind::Real(held, term))
+                if format == held || is_single(format) && is_single(held) =>
+            {
                 Ok(OutputValue::Real(term))
             }
-            (_, SymKind::Real(held, _)) => mismatch(format!("a real in format {}", held.name())),
+            (_, SymKind::Real(held, _)) => Err(mismatch(&format!("a real in format {}", held.name()))),
             (_, SymKind::Int(held, _)) => {
-                mismatch(format!("an integer of {held} bytes that depends on the input"))
+                Err(mismatch(&format!("an integer of {held} bytes that depends on the input")))
             }
-            (_, SymKind::Half64(..)) => mismatch("half of an f64".into()),
-            (_, SymKind::Pair(..) | SymKind::Packed(_)) => mismatch("a pack of smaller values".into()),
+            (_, SymKind::Half64(..)) => Err(mismatch("half of an f64")),
+            (_, SymKind::Pair(..) | SymKind::Packed(_)) => Err(mismatch("a pack of smaller values")),
             (_, SymKind::Fragment { .. }) => {
-                mismatch("some element of a `wmma` fragment (which one is not specified)".into())
+                Err(mismatch("some element of a `wmma` fragment (which one is not specified)"))
             }
-            (_, SymKind::Choice(_) | SymKind::Partly(_)) => mismatch("a choice between encodings".into()),
+            (_, SymKind::Choice(_) | SymKind::Partly(_)) => Err(mismatch("a choice between encodings")),
             (_, SymKind::Ticket(_)) => {
                 Err((FaultKind::Unsupported, "Y18", "depends on the order of atomic operations".into(), None))
             }
-            (_, SymKind::Answer(_)) => Err((
-                FaultKind::Nondeterministic,
-                "Y9",
-                "depends on whether a phase of a barrier was complete when it was tested once".into(),
-                None,
-            )),
+            (_, SymKind::Answer(_)) => {
+                let what = "depends on whether a phase of a barrier was complete when it was tested once";
+                Err((FaultKind::Nondeterministic, "Y9", what.into(), None))
+            }
         },
     }
-}
-
-fn same_format(a: Format, b: Format) -> bool {
-    a == b || matches!((a, b), (Format::F32, Format::Tf32) | (Format::Tf32, Format::F32))
 }
 
 /// The contents of an element of an output before the launch, as the tensor of `which` declares it; `None` if it has
