@@ -192,8 +192,7 @@ impl Cta<'_> {
                 let is_known = !warp.diverged && mask == warp.live() && warp.live() == warp.exists;
                 if !is_known && !self.context.options.rules.reconverged_masks {
                     let message =
-                        "`activemask` after the lanes of the warp have diverged depends on the schedule"
-                            .into();
+                        "`activemask` after the lanes of the warp have diverged depends on the schedule";
                     let lane = mask.first();
                     return Err(self.context.fault(
                         FaultKind::Nondeterministic,

@@ -118,11 +118,7 @@ impl<'l> ValueTerms<'l> {
 
     /// What may hold under guards.
     pub(crate) fn under_guards(&mut self) -> UnderGuards<'_> {
-        UnderGuards {
-            store: &mut self.store,
-            ranges: &mut self.ranges,
-            guards: &mut self.guards,
-        }
+        UnderGuards { store: &mut self.store, ranges: &mut self.ranges, guards: &mut self.guards }
     }
 
     /// An operation at which these lanes of a warp meet.
