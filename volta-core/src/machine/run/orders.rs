@@ -141,7 +141,7 @@ impl Orders<'_> {
     fn as_items(&mut self) -> Result<Ran, Stop> {
         let mut changed = Changed::default();
         let ran = loop {
-            let (done, tickets) = self.with(Tickets::of_queue(changed));
+            let (done, tickets) = self.with(Tickets::of_queue(Queue::new(changed)));
             let ran = match done {
                 Ok(ran) => ran,
                 Err(Stop::Fault(fault)) if fault.kind == FaultKind::Unsupported => {
@@ -163,10 +163,10 @@ impl Orders<'_> {
 
     /// A run of items in one schedule, if another schedule leaves something else.
     fn differing_schedules(&mut self) -> Option<Ran> {
-        let (first, tickets) = self.with(Tickets::of_schedule(Schedule::Forwards));
+        let (first, tickets) = self.with(Tickets::of_queue(Queue::of_schedule(Schedule::Forwards)));
         let mut first = first.ok()?;
         for schedule in [Schedule::Backwards, Schedule::Alone] {
-            let other = self.with(Tickets::of_schedule(schedule)).0.ok()?;
+            let other = self.with(Tickets::of_queue(Queue::of_schedule(schedule))).0.ok()?;
             self.compare(&mut first, other).ok()?;
             if !first.others.differing.is_empty() {
                 let place =

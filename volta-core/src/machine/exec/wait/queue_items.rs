@@ -276,9 +276,7 @@ impl Cta<'_> {
         let queue = self.sync.tickets.queue.as_ref().filter(|queue| queue.schedule.is_none());
         let taker = queue.and_then(Queue::taker);
         if taker.is_some_and(|taker| taker.is_told_by(special, self.context.launch)) {
-            for lane in mask {
-                warp.register_mut(d).set(lane, Value::Undefined(Origin::Unevaluated(pc)));
-            }
+            warp.register_mut(d).fill(mask, Value::Undefined(Origin::Unevaluated(pc)));
         }
     }
 }

@@ -41,12 +41,8 @@ impl<'l> Operands<'_, 'l> {
             return Err(self.terms.context.fault_at(kind, "Y11", message, vec![site], help));
         };
         if map.dimensions.len() != at.len() {
-            let message = format!(
-                "a copy with {} dimensions uses `{}`, which has {}",
-                at.len(),
-                map.name,
-                map.dimensions.len()
-            );
+            let (own, of) = (at.len(), map.dimensions.len());
+            let message = format!("a copy with {own} dimensions uses `{}`, which has {of}", map.name);
             return Err(self.fault(FaultKind::Undefined, "Y11", message, lane));
         }
         let first = at
@@ -61,14 +57,6 @@ impl Context<'_> {
     /// The name of a box's map, and the element type of its tensor.
     pub(super) fn elements_of<'t>(&self, tile: &Tile<'t>) -> (&'t str, Element) {
         (&tile.map.name, self.launch.tensors[tile.map.tensor as usize].element)
-    }
-
-    fn box_address(&self, warp: &Warp, lane: Lane, pc: InstId, address: u64) -> Result<u64, Stop> {
-        if !address.is_multiple_of(BOX_ALIGN) {
-            let message = format!("a box in shared memory must begin at a multiple of {BOX_ALIGN} bytes");
-            return Err(self.fault(FaultKind::Misaligned, "Y11", message, warp, lane, pc));
-        }
-        Ok(address)
     }
 }
 
@@ -86,7 +74,11 @@ impl<'l> Asynchronous<'_, 'l> {
     ) -> Result<u32, Stop> {
         let map = tile.map;
         let (near_agent, far_agent) = if loads { (writer, reader) } else { (reader, writer) };
-        let start = self.context.box_address(warp, lane, pc, near.1)?;
+        let (space, start) = near;
+        if !start.is_multiple_of(BOX_ALIGN) {
+            let message = format!("a box in shared memory must begin at a multiple of {BOX_ALIGN} bytes");
+            return Err(self.context.fault(FaultKind::Misaligned, "Y11", message, warp, lane, pc));
+        }
         let mut offsets = [0; 32];
         let far = self.far(warp, lane, pc, tile, (far_agent, !loads), &mut offsets)?;
         let elements: Vec<Option<u64>> = map.elements(&tile.first).collect();
@@ -106,12 +98,12 @@ impl<'l> Asynchronous<'_, 'l> {
         for (number, places) in elements.chunks((PIECE / map.element) as usize).enumerate() {
             let address = swizzled(map.swizzle, start + PIECE * number as u64);
             let mut offsets = [0; 32];
-            let (place, piece) = ((near.0, address), PIECE as u32);
+            let (place, piece) = ((space, address), PIECE as u32);
             let access =
                 LaneAccess { place, bytes: piece, alignment: piece, agent: near_agent, writes: loads };
             let near = self.accesses.locate_lane(warp, lane, pc, access, &mut offsets)?;
             let Backing::Shared(_) = near.object.backing else {
-                let message = "a copy of a box must be between global and shared memory".to_string();
+                let message = "a copy of a box must be between global and shared memory";
                 return Err(self.context.fault(FaultKind::OutOfBounds, "Y11", message, warp, lane, pc));
             };
             self.accesses.values.terms.lies_by_pattern(warp, &near, map.swizzle)?;
