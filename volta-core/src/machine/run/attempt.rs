@@ -1,6 +1,5 @@
 //! One run of a CTA, and what it leaves.
 
-use super::bags;
 use super::bags::Ended;
 use super::output::{OutputValue, element_value, fill_written, output_value, written_elements};
 use super::ran::{CtaRun, Others, Ran, Unwritten};
@@ -174,7 +173,7 @@ fn executed(
         let of_sums = contributions.iter().filter_map(|(_, own)| term_of(own.sum));
         let roots: Vec<TermId> = of_outputs.chain(of_sums).collect();
         if depends_on(&store, &roots, |term| launch.is_ticket(term)) {
-            let sites = bags.draws.first().map(|draw| bags::site_of_draw(launch, linear, draw));
+            let sites = bags.draws.first().map(|draw| launch.bag_site(linear, "returns it", draw.site));
             let fault = bag_stores::of_ticket(launch, "what the kernel leaves", sites.into_iter().collect());
             return Err(Stop::Fault(Box::new(fault)));
         }

@@ -169,8 +169,7 @@ impl Orders<'_> {
             let other = self.with(Tickets::of_queue(Queue::of_schedule(schedule))).0.ok()?;
             self.compare(&mut first, other).ok()?;
             if !first.others.differing.is_empty() {
-                let place =
-                    tickets.queue.as_ref().and_then(Queue::pc).and_then(|pc| self.context.launch.place(pc));
+                let place = tickets.queue.and_then(|queue| self.context.launch.place(queue.taken?.pc));
                 let site = place.map(|place| in_any_order("items are taken in any order", place));
                 first.others.sites = site.into_iter().collect();
                 first.others.are_partial = true;

@@ -5,7 +5,7 @@ use crate::case::Element;
 use crate::concurrency::agent::Agent;
 use crate::launch::objects::{Backing, from_generic};
 use crate::launch::tensor_map::{Map, PIECE, swizzled};
-use crate::machine::cta::accesses::{Asynchronous, LaneAccess, WarpAccess};
+use crate::machine::cta::accesses::{Asynchronous, LaneAccess};
 use crate::machine::group::context::Context;
 use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::Operands;
@@ -60,7 +60,7 @@ impl Context<'_> {
     }
 }
 
-impl<'l> Asynchronous<'_, 'l> {
+impl Asynchronous<'_, '_> {
     /// Loads a box into shared memory, with zeros for elements outside the tensor, or (not `loads`) stores one, without
     /// the elements outside the tensor; returns its size in bytes.
     pub(super) fn copy_tile(
@@ -80,7 +80,16 @@ impl<'l> Asynchronous<'_, 'l> {
             return Err(self.context.fault(FaultKind::Misaligned, "Y11", message, warp, lane, pc));
         }
         let mut offsets = [0; 32];
-        let far = self.far(warp, lane, pc, tile, (far_agent, !loads), &mut offsets)?;
+        let objects = &self.context.launch.objects;
+        let Some(object) = objects.of_tensor(map.tensor) else {
+            return Err(Stop::Defect("a tensor map of a tensor without memory"));
+        };
+        let place = (Space::Global, objects.get(object).base);
+        let whole = LaneAccess { place, bytes: 1, alignment: 1, agent: far_agent, writes: !loads };
+        let far = self.accesses.locate_lane(warp, lane, pc, whole, &mut offsets)?;
+        if !loads {
+            self.context.writable(warp, &far, map.element as u32)?;
+        }
         let elements: Vec<Option<u64>> = map.elements(&tile.first).collect();
         let updates = writer.atomic_update().is_some();
         if updates {
@@ -136,33 +145,6 @@ impl<'l> Asynchronous<'_, 'l> {
         self.accesses.work.looked_at += elements.len() as u64 / 8;
         self.check_budgets()?;
         Ok(map.bytes() as u32)
-    }
-
-    /// Access to the whole tensor of a box.
-    fn far<'o>(
-        &mut self,
-        warp: &Warp,
-        lane: Lane,
-        pc: InstId,
-        tile: &Tile<'_>,
-        (agent, writes): (Agent, bool),
-        offsets: &'o mut [u64; 32],
-    ) -> Result<WarpAccess<'o>, Stop>
-    where
-        'l: 'o,
-    {
-        let launch = self.context.launch;
-        let objects = &launch.objects;
-        let Some(object) = objects.of_tensor(tile.map.tensor) else {
-            return Err(Stop::Defect("a tensor map of a tensor without memory"));
-        };
-        let place = (Space::Global, objects.get(object).base);
-        let access = LaneAccess { place, bytes: 1, alignment: 1, agent, writes };
-        let far = self.accesses.locate_lane(warp, lane, pc, access, offsets)?;
-        if writes {
-            self.context.writable(warp, &far, tile.map.element as u32)?;
-        }
-        Ok(far)
     }
 }
 
