@@ -60,7 +60,7 @@ fn measure(name: &str, runs: u32) -> Result<(), Box<dyn Error>> {
         let job = launch::Job { outputs: launch::Outputs::Written, ..job };
         let (outcome, _) = machine::run(&job, machine::Recognition::default());
         let outcome = outcome.map_err(|error| format!("{name}: {error:?}"))?;
-        counts = (outcome.thread_instructions, outcome.term_bytes);
+        counts = (outcome.counts.thread_instructions, outcome.term_bytes);
     }
     println!("{} {}", counts.0, counts.1);
     Ok(())

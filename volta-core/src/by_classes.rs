@@ -62,7 +62,7 @@ fn expanded(mut side: Execution, budgets: &Budgets) -> Option<Execution> {
     for output in &side.outputs {
         own.entry(output.store).or_default().push(*output);
     }
-    for (number, class) in classes.all().iter().enumerate() {
+    for (number, class) in classes.all.iter().enumerate() {
         let Some(store) = class.store else { continue };
         let outputs = own.get(&store).map(Vec::as_slice).unwrap_or_default();
         for cta in 1..class.extents.count() {
@@ -262,7 +262,7 @@ impl Verification<'_> {
                     let by = shift(cta);
                     valued[at] =
                         translated[at].valued(side, (cta.number, cta.cta), cta.class.store?, &by, value);
-                    if translated[at].stores.len() as u64 > sides[at].ctas() / PART {
+                    if translated[at].stores.len() as u64 > sides[at].ctas / PART {
                         return None;
                     }
                 }

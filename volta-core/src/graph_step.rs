@@ -158,7 +158,7 @@ impl SideRun<'_> {
         lost.sort_unstable_by_key(|lost: &Lost| (lost.param, lost.element));
         let mut done = self.execution(store, outputs, lost);
         done.taken = taken.saturating_add(evaluated.instructions);
-        done.thread_instructions = evaluated.instructions;
+        done.counts.thread_instructions = evaluated.instructions;
         Ok(done)
     }
 

@@ -141,9 +141,9 @@ pub(crate) fn run(
     if let Ok(outcome) = &outcome {
         stats.threads = outcome.threads;
         stats.ctas = outcome.ctas;
-        stats.thread_instructions = outcome.thread_instructions;
-        stats.barriers = outcome.barriers;
-        stats.warp_syncs = outcome.warp_syncs;
+        stats.thread_instructions = outcome.counts.thread_instructions;
+        stats.barriers = outcome.counts.barriers;
+        stats.warp_syncs = outcome.counts.warp_syncs;
         stats.term_bytes = outcome.term_bytes;
         stats.term_nodes = outcome.term_nodes;
     }

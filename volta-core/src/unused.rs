@@ -43,7 +43,7 @@ const MOST_MARKS: u64 = 1 << 28;
 /// Marks what the first CTA of each class has as operands, for all CTAs of the class.
 fn mark_classes(classes: &Classes, outcome: &Execution, params: &[Param], marks: &mut [Option<Marks>]) {
     let mut made = 0;
-    for class in classes.all() {
+    for class in &classes.all {
         // What a CTA without outputs computes is not kept.
         let Some(store) = class.store else { continue };
         let mut own: Vec<Option<Marks>> = params.iter().map(Marks::of).collect();

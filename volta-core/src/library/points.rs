@@ -13,7 +13,7 @@ use rustc_hash::FxHashSet;
 pub(super) fn are_met(ran: &Result<Execution, RunError>, looked: bool, outputs: Outputs) -> Option<bool> {
     match ran {
         // The values of a kernel that is verified alone are compared with nothing.
-        Ok(execution) => (execution.at_known_points && outputs == Outputs::Compared).then_some(true),
+        Ok(execution) => (execution.counts.at_known_points && outputs == Outputs::Compared).then_some(true),
         // A step inside a function may make a decision on which the function's result does not depend.
         Err(error) => (looked && error.depends_on_rounding()).then_some(false),
     }
@@ -37,7 +37,7 @@ pub(super) fn kept(params: &[Param]) -> &'static [bool] {
 /// they decide something. No difference as small as the errors of the marked functions is claimed then.
 pub(super) fn approximates(ran: &mut Result<Execution, RunError>, marked: &[usize]) {
     if let Ok(execution) = ran
-        && execution.at_known_points
+        && execution.counts.at_known_points
     {
         let errors = || marked.iter().map(|at| FUNCTIONS[*at].error);
         let nearness = Error {

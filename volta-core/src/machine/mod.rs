@@ -19,6 +19,7 @@ pub(crate) mod memory;
 pub(crate) mod run;
 pub(crate) mod sync;
 
+pub use crate::machine::cta::work::Counts;
 pub(crate) use crate::machine::cta_class::extents::{Extents, Sizes, Steps};
 pub use crate::machine::group::endless::{Endless, Repeats};
 pub use crate::machine::group::possible::Possible;

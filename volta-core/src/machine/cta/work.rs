@@ -24,15 +24,19 @@ pub(crate) struct Taken {
     pub(crate) held: Held,
 }
 
-/// Counts of one CTA.
+/// What CTAs have executed.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Counts {
-    pub(crate) warp_instructions: u64,
-    pub(crate) thread_instructions: u64,
-    pub(crate) barriers: u64,
-    pub(crate) warp_syncs: u64,
+pub struct Counts {
+    /// Warp instructions.
+    pub warp_instructions: u64,
+    /// Thread instructions.
+    pub thread_instructions: u64,
+    /// CTA barriers completed.
+    pub barriers: u64,
+    /// Warp barriers completed.
+    pub warp_syncs: u64,
     /// Whether a step of a function was executed on known numbers only.
-    pub(crate) at_known_points: bool,
+    pub at_known_points: bool,
 }
 
 /// What a CTA has done so far.

@@ -148,13 +148,13 @@ impl Context<'_> {
         &self,
         kind: FaultKind,
         rule: &'static str,
-        message: String,
+        message: impl Into<String>,
         warp: &Warp,
         lane: Lane,
         pc: InstId,
     ) -> Stop {
         let site = self.site(format!("{} here", action(kind)), warp, lane, pc);
-        self.fault_at(kind, rule, message, vec![site], None)
+        self.fault_at(kind, rule, message.into(), vec![site], None)
     }
 
     /// As [`Context::fault`], of a lane at an instruction.

@@ -116,12 +116,7 @@ impl<'l> ValueTerms<'l> {
 
     /// What may hold under guards.
     pub(crate) fn under_guards(&mut self) -> UnderGuards<'_> {
-        UnderGuards {
-            store: &mut self.store,
-            ranges: &mut self.ranges,
-            packed: &self.packed,
-            guards: &mut self.guards,
-        }
+        UnderGuards { store: &mut self.store, ranges: &mut self.ranges, guards: &mut self.guards }
     }
 
     /// An operation at which these lanes of a warp meet.
@@ -404,7 +399,6 @@ impl PackedValues {
 pub(crate) struct UnderGuards<'v> {
     pub(crate) store: &'v mut Store,
     pub(crate) ranges: &'v mut Ranges,
-    pub(crate) packed: &'v PackedValues,
     pub(crate) guards: &'v mut Guards,
 }
 

@@ -39,11 +39,6 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// Whether a cell has no contents yet.
-    fn is_absent(&self, slot: usize) -> bool {
-        self.absent[slot / 64] >> (slot % 64) & 1 == 1
-    }
-
     /// Gives a cell its initial contents, if it has none.
     pub(crate) fn fill(
         &mut self,
@@ -53,8 +48,9 @@ impl Page {
         reader: InstId,
     ) {
         let slot = (cell % PAGE as u64) as usize;
-        if self.is_absent(slot) {
-            self.absent[slot / 64] &= !(1 << (slot % 64));
+        let (word, bit) = (&mut self.absent[slot / 64], 1 << (slot % 64));
+        if *word & bit != 0 {
+            *word &= !bit;
             self.cells[slot] = initial_cell(initial, cell, tables, reader);
         }
     }
@@ -259,9 +255,8 @@ pub(crate) fn initial_cell(
         }
         narrow => {
             let count = u64::from(4 / narrow);
-            let pieces: PackedParts = (0..count)
-                .map(|at| PackedPart { value: value(cell * count + at, store), bytes: narrow })
-                .collect();
+            let piece = |at| PackedPart { value: value(cell * count + at, store), bytes: narrow };
+            let pieces: PackedParts = (0..count).map(piece).collect();
             Cell::from_pieces(&pieces, packed)
         }
     }

@@ -222,7 +222,10 @@ impl Overlap {
         for (place, touches) in &self.touches {
             let Some(others) = earlier.touches.get(place) else { continue };
             for own in touches.iter().filter(|own| own.phase == phase) {
-                for other in others.iter().filter(|other| meets(own, other)) {
+                let meets = |other: &&Touch| {
+                    own.bytes & other.bytes != 0 && (own.how, other.how) != (How::Reads, How::Reads)
+                };
+                for other in others.iter().filter(meets) {
                     let why = match phase {
                         _ if own.how == How::Updates && other.how == How::Updates => OverlapReason::Updates,
                         _ if !own.surely || !other.surely => OverlapReason::Conditions,
@@ -249,10 +252,6 @@ impl Overlap {
         }
         found.map(|(_, conflict)| conflict)
     }
-}
-
-fn meets(one: &Touch, other: &Touch) -> bool {
-    one.bytes & other.bytes != 0 && (one.how, other.how) != (How::Reads, How::Reads)
 }
 
 /// Which steps have ended where a launch begins, and after its wait.

@@ -1,19 +1,16 @@
 //! One run of a CTA, and what it leaves.
 
-use super::bags;
 use super::bags::Ended;
-use super::output::{
-    OutputValue, element_value, fill_written, output_fault, output_value, sites_of, written_elements,
-};
+use super::output::{OutputValue, element_value, fill_written, output_value, written_elements};
 use super::ran::{CtaRun, Others, Ran, Unwritten};
 use crate::base::assumption::Assumption;
-use crate::case::Options;
 use crate::concurrency::race::Detector;
 use crate::launch::Launch;
 use crate::launch::objects::PAGE;
 use crate::launch::tensor::ElementAt;
 use crate::machine::cta::Cta;
 use crate::machine::cta::work::Beside;
+use crate::machine::group::context::Context;
 use crate::machine::group::possible::{InCases, undefined_cases};
 use crate::machine::group::premises::Premises;
 use crate::machine::group::stop::Stop;
@@ -45,27 +42,36 @@ pub(super) fn unexplained(launch: &Launch<'_>, store: &Store, term: TermId) -> S
     )
 }
 
-/// Runs a CTA, for the inputs that its run is about. `tickets` are those to draw, and then those that were drawn.
-pub(crate) fn attempt<'l>(
-    launch: &'l Launch<'l>,
-    options: &'l Options,
-    linear: u64,
-    mode: Mode,
-    (beside, run): (Beside<'l>, &mut CtaRun),
-    tickets: &mut Tickets,
-) -> Result<Ran, Stop> {
-    let premises = Arc::clone(&run.premises);
-    executed(launch, options, linear, mode, (beside, run), tickets).map_err(|stop| stop.about(&premises))
+impl CtaRun {
+    /// Runs the CTA, for the inputs that the run is about.
+    pub(super) fn attempt(
+        &mut self,
+        context: Context<'_>,
+        mode: Mode,
+        beside: Beside<'_>,
+    ) -> Result<Ran, Stop> {
+        self.draw(context, mode, beside, &mut Tickets::default())
+    }
+
+    /// Likewise. `tickets` are those to draw, and then those that were drawn.
+    pub(super) fn draw(
+        &mut self,
+        context: Context<'_>,
+        mode: Mode,
+        beside: Beside<'_>,
+        tickets: &mut Tickets,
+    ) -> Result<Ran, Stop> {
+        executed(self, context, mode, (beside, tickets)).map_err(|stop| stop.about(&self.premises))
+    }
 }
 
-fn executed<'l>(
-    launch: &'l Launch<'l>,
-    options: &'l Options,
-    linear: u64,
+fn executed(
+    run: &mut CtaRun,
+    context: Context<'_>,
     mode: Mode,
-    (beside, run): (Beside<'l>, &mut CtaRun),
-    tickets: &mut Tickets,
+    (beside, tickets): (Beside<'_>, &mut Tickets),
 ) -> Result<Ran, Stop> {
+    let Context { launch, options, linear } = context;
     let mut cta = Cta::new(launch, options, linear, mode)?;
     cta.work.beside = beside;
     cta.values.suppose(&run.premises);
@@ -141,13 +147,11 @@ fn executed<'l>(
             }
             let cell = (*number, *page * PAGE as u64 + first as u64 / 4);
             let sites = match &order {
-                Detector::VectorClock(exact) => {
-                    sites_of(launch, linear, cell, (exact, &unwritten, &packed), wrong.3)
-                }
-                Detector::Epoch(_) => found_again(launch, options, (linear, &run.premises), cell, wrong.3),
+                Detector::VectorClock(exact) => context.sites_of(cell, (exact, &unwritten, &packed), wrong.3),
+                Detector::Epoch(_) => context.found_again(&run.premises, cell, wrong.3),
             };
             let origin = wrong.3;
-            let fault = output_fault(launch, at, wrong, sites);
+            let fault = launch.output_fault(at, wrong, sites);
             if let Some(partly) = origin.and_then(Origin::number) {
                 let cases = undefined_cases(&packed, partly);
                 let mut possible = InCases::new(fault, cases, String::new()).under(&premises);
@@ -169,7 +173,7 @@ fn executed<'l>(
         let of_sums = contributions.iter().filter_map(|(_, own)| term_of(own.sum));
         let roots: Vec<TermId> = of_outputs.chain(of_sums).collect();
         if depends_on(&store, &roots, |term| launch.is_ticket(term)) {
-            let sites = bags.draws.first().map(|draw| bags::site_of_draw(launch, linear, draw));
+            let sites = bags.draws.first().map(|draw| launch.bag_site(linear, "returns it", draw.site));
             let fault = bag_stores::of_ticket(launch, "what the kernel leaves", sites.into_iter().collect());
             return Err(Stop::Fault(Box::new(fault)));
         }
@@ -195,7 +199,7 @@ fn executed<'l>(
         let wrong = (FaultKind::TypeMismatch, "V5", UNEXPLAINED.to_string(), None);
         let tensor = &launch.tensors[*number as usize];
         let at = tensor.element_at(*offset).unwrap_or(ElementAt { tensor, element: *offset, byte: 0 });
-        return Err(Stop::Fault(Box::new(output_fault(launch, at, wrong, Vec::new()))));
+        return Err(Stop::Fault(Box::new(launch.output_fault(at, wrong, Vec::new()))));
     }
     if let KnownFloats::Terms { decided, .. } = launch.recognition.known
         && !(contributions.is_empty()
@@ -247,31 +251,33 @@ pub(crate) fn is_unexplained(value: Value, store: &Store) -> bool {
     }
 }
 
-/// The sites of a wrong output, found by running the CTA again with vector clocks.
-pub(super) fn found_again(
-    launch: &Launch<'_>,
-    options: &Options,
-    (linear, premises): (u64, &Premises),
-    cell: (u32, u64),
-    origin: Option<Origin>,
-) -> Vec<Site> {
-    let Ok(mut cta) = Cta::new(launch, options, linear, Mode::VectorClocks) else { return Vec::new() };
-    cta.values.suppose(premises);
-    if cta.run().is_err() {
-        return Vec::new();
+impl Context<'_> {
+    /// The sites of a wrong output, found by running the CTA again with vector clocks.
+    pub(super) fn found_again(
+        &self,
+        premises: &Premises,
+        cell: (u32, u64),
+        origin: Option<Origin>,
+    ) -> Vec<Site> {
+        let Context { launch, options, linear } = *self;
+        let Ok(mut cta) = Cta::new(launch, options, linear, Mode::VectorClocks) else { return Vec::new() };
+        cta.values.suppose(premises);
+        if cta.run().is_err() {
+            return Vec::new();
+        }
+        let Cta { values, sync, memory, unwritten, .. } = &mut cta;
+        let ValueTerms { packed, store, .. } = &mut values.terms;
+        let Detector::VectorClock(exact) = &sync.order else { return Vec::new() };
+        let (tensor, slot) = (&launch.tensors[cell.0 as usize], cell.1 as usize % PAGE);
+        let reader = InstId(u32::MAX);
+        let held = memory.page(cell.0, cell.1, tensor, (packed, store), reader).0.cells[slot].whole(reader);
+        // Choices have other numbers in this run.
+        let origin = match origin {
+            Some(Origin::Partly(_)) => held.and_then(|value| packed.undefined_part(value)),
+            other => other,
+        };
+        self.sites_of(cell, (exact, unwritten, packed), origin)
     }
-    let Cta { values, sync, memory, unwritten, .. } = &mut cta;
-    let ValueTerms { packed, store, .. } = &mut values.terms;
-    let order = &sync.order;
-    let Detector::VectorClock(exact) = order else { return Vec::new() };
-    let (tensor, slot, reader) = (&launch.tensors[cell.0 as usize], cell.1 as usize % PAGE, InstId(u32::MAX));
-    let held = memory.page(cell.0, cell.1, tensor, (packed, store), reader).0.cells[slot].whole(reader);
-    // Choices have other numbers in this run.
-    let origin = match origin {
-        Some(Origin::Partly(_)) => held.and_then(|value| packed.undefined_part(value)),
-        other => other,
-    };
-    sites_of(launch, linear, cell, (exact, unwritten, packed), origin)
 }
 
 /// The error of an output computed from an encoding that no template explains.

@@ -36,14 +36,8 @@ impl Ended<'_> {
             let message = format!("two threads write one place of `{name}`, and nothing orders the two");
             let sites = [other, own].map(|own| self.launch.bag_site(self.linear, "writes it", own.of.site));
             let help = "write it at the place that the counter gives to the thread";
-            let fault = Fault::new(
-                self.launch.which,
-                FaultKind::Race,
-                "Y1",
-                message,
-                sites.into(),
-                Some(help.into()),
-            );
+            let (kind, help) = (FaultKind::Race, Some(help.into()));
+            let fault = Fault::new(self.launch.which, kind, "Y1", message, sites.into(), help);
             let mut literals = self.guards.literals(other.of.guard).to_vec();
             literals.extend(self.guards.literals(own.of.guard));
             return Some(self.possible(fault, vec![literals]));
@@ -60,10 +54,8 @@ impl Ended<'_> {
         number: u32,
     ) -> Option<Stop> {
         let (at, placed) = groups.iter().rev().find_map(|(ticket, placed)| {
-            Some((
-                usize::try_from((*ticket)?).ok()?,
-                placed.iter().find(|own| own.place.as_number().is_some())?,
-            ))
+            let first = placed.iter().find(|own| own.place.as_number().is_some())?;
+            Some((usize::try_from((*ticket)?).ok()?, first))
         })?;
         let last = draws.get(at)?;
         let of_counter = || draws[..at].iter().filter(|draw| draw.key == last.key);

@@ -2,7 +2,7 @@
 //! of conditions, or follow from what atomic additions return. Each addition of *n* takes *n* places that no other one
 //! takes, in whatever order they come; so a run in one order is one for all of them.
 
-use super::output::{Output, OutputValue, integer_constant, output_value};
+use super::output::{Output, OutputValue, output_value};
 use crate::launch::Launch;
 use crate::launch::bind::MOST_TICKET;
 use crate::launch::objects::pretty_name;
@@ -142,9 +142,8 @@ impl BagsOfAll {
                 return Err(launch.of_two_ctas((all, &bag), are_apart, stores));
             }
             if all.first != bag.first {
-                return Err(
-                    launch.unclear_bag(all, "blocks write at different places behind what a counter gives")
-                );
+                let why = "blocks write at different places behind what a counter gives";
+                return Err(launch.unclear_bag(all, why));
             }
             all.elements.extend(bag.elements);
         }
@@ -190,14 +189,10 @@ impl BagsOfAll {
 }
 
 impl ValueTerms<'_> {
-    /// The input that stands for what atomic additions return.
-    fn is_ticket(&self, term: TermId) -> bool {
-        self.context.launch.is_ticket(term)
-    }
-
     /// Whether a term depends on what an atomic addition returned.
     pub(crate) fn depends_on_ticket(&self, term: TermId) -> bool {
-        self.context.launch.has_sets && depends_on(&self.store, &[term], |term| self.is_ticket(term))
+        let launch = self.context.launch;
+        launch.has_sets && depends_on(&self.store, &[term], |term| launch.is_ticket(term))
     }
 }
 
@@ -407,11 +402,9 @@ impl Ended<'_> {
         let launch = self.launch;
         let tensor = &launch.tensors[number as usize];
         let Some(param) = tensor.param else { return Err(Stop::Defect("a bag that is no output")) };
-        let sites = |bags: &Bags| {
-            let first = bags.stores.iter().find(|store| store.tensor == number);
-            first.map(|store| launch.bag_site(self.linear, "writes it", store.site)).into_iter().collect()
-        };
-        let all_sites: Vec<Site> = sites(bags);
+        let first = bags.stores.iter().find(|store| store.tensor == number);
+        let site = first.map(|store| launch.bag_site(self.linear, "writes it", store.site));
+        let all_sites: Vec<Site> = site.into_iter().collect();
         let unclear = |why: &str| Stop::Fault(Box::new(launch.unclear(number, why, all_sites.clone())));
         if bags.read.contains(&number) {
             return Err(unclear("it is read as well"));
@@ -455,9 +448,9 @@ impl Ended<'_> {
                         rest.add(part.clone(), factor).ok_or_else(too_large)?;
                     }
                     _ => {
-                        return Err(unclear(
-                            "a place is no number of conditions behind what one atomic addition returns",
-                        ));
+                        let why =
+                            "a place is no number of conditions behind what one atomic addition returns";
+                        return Err(unclear(why));
                     }
                 }
             }
@@ -493,18 +486,11 @@ impl Ended<'_> {
         };
         // An addition none of whose places is written.
         for (at, draw) in draws.iter().enumerate() {
-            let is_of = match origin {
-                Origin::Global(key) | Origin::Shared(_, key) => draw.key == key,
-                Origin::Counted(_) => false,
-            };
-            if is_of && !groups.contains_key(&Some(at as u64)) {
+            if origin.key() == Some(draw.key) && !groups.contains_key(&Some(at as u64)) {
                 self.covers(draw, &Count::default(), (counts, &[]), number)?;
             }
         }
-        let base = match origin {
-            Origin::Global(key) | Origin::Shared(_, key) => counters.get(&key).map_or(0, |counter| counter.0),
-            Origin::Counted(_) => 0,
-        };
+        let base = origin.key().and_then(|key| counters.get(&key)).map_or(0, |counter| counter.0);
         let Ok(first) = u64::try_from(first + base) else {
             let message =
                 format!("writes in front of `{}`: its first place is {}", tensor.name, first + base);
@@ -515,25 +501,18 @@ impl Ended<'_> {
         };
         let mut elements = Vec::new();
         for (_, value) in known {
-            let value = match value {
-                OutputValue::Real(term) | OutputValue::Integer(term) => term,
-                OutputValue::Bits(bits) => integer_constant(tensor.element, bits, self.store),
-            };
-            elements.push(BagElement {
-                store: 0,
-                is_written: None,
-                value,
-                site: (self.linear, 0, InstId(0)),
-            });
+            let value = value.number(tensor.element, self.store);
+            let site = (self.linear, 0, InstId(0));
+            elements.push(BagElement { store: 0, is_written: None, value, site });
         }
         let mut lead = None;
-        for (at, placed) in
-            groups.values().enumerate().flat_map(|(at, all)| all.iter().map(move |of| (at, of)))
-        {
-            let element = self.element(placed.of)?;
-            elements.push(element);
-            if at == 0 && placed.place.as_number().is_some() {
-                lead = Some(element);
+        for (at, all) in groups.values().enumerate() {
+            for placed in all {
+                let element = self.element(placed.of)?;
+                elements.push(element);
+                if at == 0 && placed.place.as_number().is_some() {
+                    lead = Some(element);
+                }
             }
         }
         Ok(Bag { param, first, elements, from: origin, lead })
@@ -601,9 +580,8 @@ impl Ended<'_> {
         number: u32,
     ) -> Result<(), Stop> {
         let terms = (&mut *self.store, &mut *self.congruence);
-        let taken =
-            count_of_guard(counts, self.guards, terms, draw.guard).and_then(|when| draw.by.times(&when));
-        if taken.as_ref() == Some(total) {
+        let when = count_of_guard(counts, self.guards, terms, draw.guard);
+        if when.and_then(|when| draw.by.times(&when)).as_ref() == Some(total) {
             return Ok(());
         }
         let launch = self.launch;
@@ -634,8 +612,7 @@ impl Ended<'_> {
         let Ended { packed, store, ranges, masks, .. } = self;
         let mut residues = IntTerms { packed, store, ranges, pc: InstId(0) };
         let value = match output_value(tensor, of.value, &mut residues, masks) {
-            Ok(OutputValue::Real(term) | OutputValue::Integer(term)) => term,
-            Ok(OutputValue::Bits(bits)) => integer_constant(tensor.element, bits, self.store),
+            Ok(value) => value.number(tensor.element, self.store),
             Err((kind, rule, what, _)) => {
                 let message = format!("an element of the output {} {what}", tensor.name);
                 let site = launch.bag_site(self.linear, "writes it", of.site);
@@ -683,27 +660,16 @@ fn chained(first: i128, known: &[(u64, OutputValue)], placed: &[Placed<'_>]) -> 
     by_place.is_empty().then(|| next.plus(&Count::number(first), -1)).flatten()
 }
 
-/// The site of an atomic addition.
-pub(super) fn site_of_draw(launch: &Launch<'_>, linear: u64, draw: &Draw) -> Site {
-    launch.bag_site(linear, "returns it", draw.site)
-}
-
 /// The place of an operation that no kernel executes.
 const NOWHERE: InstId = InstId(u32::MAX);
 
 /// A fault that happens where a condition holds, or always.
 fn possible(fault: Fault, when: Option<TermId>, store: Store) -> RunError {
-    let fault = Box::new(fault);
-    match when {
-        None => RunError::Fault(fault, Vec::new()),
-        when => RunError::Possible(Box::new(Possible {
-            fault: *fault,
-            when,
-            store,
-            told: String::new(),
-            instead: None,
-        })),
+    if when.is_none() {
+        return RunError::Fault(Box::new(fault), Vec::new());
     }
+    let (told, instead) = (String::new(), None);
+    RunError::Possible(Box::new(Possible { fault, when, store, told, instead }))
 }
 
 fn two_counters(launch: &Launch<'_>, number: u32, sites: Vec<Site>) -> Fault {

@@ -1,16 +1,14 @@
 //! Runs a CTA once for the inputs that fulfil a condition, and once for the others, where the condition decides who meets
 //! others (rule S1), and merges what the runs leave.
 
-use super::attempt::found_again;
 use super::footprint::imported;
 use super::modes::run_about;
-use super::output::{Lost, OutputValue, integer_constant, output_fault, output_value};
+use super::output::{IN_PART, Lost, OutputValue, value_before};
 use super::ran::{CtaRun, Ran, Unwritten};
-use crate::case::Options;
-use crate::launch::Launch;
 use crate::launch::objects::PAGE;
 use crate::launch::tensor::{ElementAt, Tensor};
 use crate::machine::cta::work::{Beside, Taken};
+use crate::machine::group::context::Context;
 use crate::machine::group::possible::InCases;
 use crate::machine::group::premises::{Fork, Premises};
 use crate::machine::group::stop::Stop;
@@ -41,17 +39,15 @@ const MOST_FAULTS: usize = 2;
 const MOST_INSTRUCTIONS: u64 = 1 << 24;
 
 /// Runs a CTA for all inputs.
-pub(super) fn run_in_cases(launch: &Launch<'_>, options: &Options, cta: u64, beside: Beside<'_>) -> CtaRun {
-    let mut cases = Cases { launch, options, cta, beside, forks: 0, faults: 0, taken: Taken::default() };
+pub(super) fn run_in_cases(context: Context<'_>, beside: Beside<'_>) -> CtaRun {
+    let mut cases = Cases { context, beside, forks: 0, faults: 0, taken: Taken::default() };
     let mut run = cases.run(&Arc::default());
     run.taken = cases.taken;
     run
 }
 
 struct Cases<'a> {
-    launch: &'a Launch<'a>,
-    options: &'a Options,
-    cta: u64,
+    context: Context<'a>,
     beside: Beside<'a>,
     /// The number of conditions so far, one less than of the runs that they need.
     forks: usize,
@@ -66,7 +62,7 @@ impl Cases<'_> {
     fn run(&mut self, premises: &Arc<Premises>) -> CtaRun {
         let instructions = self.beside.instructions + self.taken.instructions;
         let beside = Beside { instructions, ..self.beside };
-        let mut run = run_about(self.launch, self.options, (self.cta, premises), beside);
+        let mut run = run_about(self.context, premises, beside);
         self.taken.instructions += run.taken.instructions;
         if self.taken.held.total() < run.taken.held.total() {
             self.taken.held = run.taken.held;
@@ -81,7 +77,7 @@ impl Cases<'_> {
         let first = !premises.newest_holds().unwrap_or(false);
         let own = [first, !first].map(|holds| Arc::new(premises.and(&fork, holds)));
         let are_many = self.forks >= MOST_RUNS || own[0].deciding() > MOST_DECIDING;
-        if self.launch.overlaps || are_many || is_long {
+        if self.context.launch.overlaps || are_many || is_long {
             run.done = Err(self.too_many(*fork));
             return run;
         }
@@ -99,7 +95,7 @@ impl Cases<'_> {
                 (Err(stop @ Stop::Possible(_)), _) => {
                     run.done = Err(stop);
                     self.faults += 1;
-                    if self.faults >= MOST_FAULTS || self.options.only_clean {
+                    if self.faults >= MOST_FAULTS || self.context.options.only_clean {
                         return run;
                     }
                 }
@@ -119,9 +115,7 @@ impl Cases<'_> {
         let [holding, failing] = if first { [&own[0], &own[1]] } else { [&own[1], &own[0]] };
         if let Some((other, one)) = done.pop().zip(done.pop()) {
             let mut merging = Merging {
-                launch: self.launch,
-                options: self.options,
-                cta: self.cta,
+                context: self.context,
                 premises: [holding, failing],
                 runs: [one.premises.clone(), other.premises.clone()],
                 known: Imported::default(),
@@ -133,7 +127,7 @@ impl Cases<'_> {
 
     fn too_many(&self, fork: Fork) -> Stop {
         let mut fault = fork.fault;
-        if !self.launch.overlaps {
+        if !self.context.launch.overlaps {
             let (cases, executed) = (self.forks, self.taken.instructions);
             fault.message.push_str(&format!(
                 "; in {cases} cases that inputs decide, {executed} instructions of a block were executed, and there are more"
@@ -145,9 +139,7 @@ impl Cases<'_> {
 
 /// What is needed to merge two runs: of the inputs for which a condition holds, and of those for which it does not.
 struct Merging<'a> {
-    launch: &'a Launch<'a>,
-    options: &'a Options,
-    cta: u64,
+    context: Context<'a>,
     premises: [&'a Arc<Premises>; 2],
     /// What the runs of each were about.
     runs: [Vec<Arc<Premises>>; 2],
@@ -170,7 +162,7 @@ impl Merging<'_> {
         let contributions = self.contributions(condition, &mut one, &other).filter(|_| are_followed);
         let Some(contributions) = contributions else { return Err(Stop::Fault(Box::new(fork.fault))) };
         one.contributions = contributions;
-        if self.launch.clusters.len() > 1 {
+        if self.context.launch.clusters.len() > 1 {
             self.accesses(&mut one, &other);
         }
         if one.unwritten.is_none()
@@ -182,11 +174,7 @@ impl Merging<'_> {
         self.outputs(condition, &mut one, &other)?;
         one.premises.extend(other.premises);
         one.written_variables.extend(other.written_variables);
-        one.counts.warp_instructions += other.counts.warp_instructions;
-        one.counts.thread_instructions += other.counts.thread_instructions;
-        one.counts.barriers += other.counts.barriers;
-        one.counts.warp_syncs += other.counts.warp_syncs;
-        one.counts.at_known_points |= other.counts.at_known_points;
+        one.counts.add(&other.counts);
         one.exact |= other.exact;
         if let (Some(own), Some(other)) = (&mut one.patterns, &other.patterns) {
             own.merge(other);
@@ -280,8 +268,7 @@ impl Merging<'_> {
 
     /// What both runs leave in outputs.
     fn outputs(&mut self, condition: TermId, one: &mut Ran, other: &Ran) -> Result<(), Stop> {
-        let element = |lost: &Lost| (lost.param, lost.element);
-        let lost: BTreeSet<Element> = one.lost.iter().chain(&other.lost).map(element).collect();
+        let lost: BTreeSet<Element> = one.lost.iter().chain(&other.lost).map(Lost::place).collect();
         one.lost.extend(other.lost.iter().cloned());
         let unevaluated: BTreeSet<Element> =
             one.unevaluated.iter().chain(&other.unevaluated).copied().collect();
@@ -290,29 +277,25 @@ impl Merging<'_> {
             values.entry((param, element)).or_default()[0] = Some(value);
         }
         for (param, element, value) in &other.outputs {
-            let mut import = |term| one.store.import(&other.store, term, &mut self.known);
-            let value = match *value {
-                OutputValue::Bits(bits) => OutputValue::Bits(bits),
-                OutputValue::Real(term) => OutputValue::Real(import(term)),
-                OutputValue::Integer(term) => OutputValue::Integer(import(term)),
-            };
-            values.entry((*param, *element)).or_default()[1] = Some(value);
+            let import = |term| one.store.import(&other.store, term, &mut self.known);
+            values.entry((*param, *element)).or_default()[1] = Some(value.map(import));
         }
         one.unevaluated = unevaluated.iter().copied().collect();
         for ((param, element), both) in values {
             if lost.contains(&(param, element)) || unevaluated.contains(&(param, element)) {
                 continue;
             }
-            let own = self.launch.tensors.iter().position(|tensor| tensor.param == Some(param));
+            let own = self.context.launch.tensors.iter().position(|tensor| tensor.param == Some(param));
             let Some(number) = own else { return Err(Stop::Defect("an output without a tensor")) };
-            let tensor = &self.launch.tensors[number];
-            match both.map(|value| value.map_or_else(|| before(tensor, element, &mut one.store), Ok)) {
-                [Ok(then), Ok(otherwise)] => {
+            let tensor = &self.context.launch.tensors[number];
+            let mut before = || value_before(tensor, element, &mut one.store, &mut Masks::default());
+            match both.map(|value| value.or_else(&mut before)) {
+                [Some(then), Some(otherwise)] => {
                     let value = either(tensor, &mut one.store, condition, [then, otherwise]);
                     one.outputs.push((param, element, value));
                 }
-                [Ok(_), Err(())] => self.not_written((number, element), 1, one)?,
-                [Err(()), _] => self.not_written((number, element), 0, one)?,
+                [Some(_), None] => self.not_written((number, element), 1, one)?,
+                [None, _] => self.not_written((number, element), 0, one)?,
             }
         }
         Ok(())
@@ -320,13 +303,12 @@ impl Merging<'_> {
 
     /// An element that the run of this index does not write, and that has no value before it.
     fn not_written(&self, (number, element): (usize, u64), by: usize, one: &mut Ran) -> Result<(), Stop> {
-        let tensor = &self.launch.tensors[number];
+        let tensor = &self.context.launch.tensors[number];
         let at = ElementAt { tensor, element, byte: 0 };
         let param = tensor.param.unwrap_or_default();
-        let what = "is written, or computed from what is written, for some inputs only";
-        let wrong = (FaultKind::Uninitialised, "V6", what.to_owned(), None);
-        if self.launch.is_followed {
-            one.lost.push(self.launch.lost((param, element), wrong));
+        let wrong = (FaultKind::Uninitialised, "V6", IN_PART.to_owned(), None);
+        if self.context.launch.is_followed {
+            one.lost.push(self.context.launch.lost((param, element), wrong));
             return Ok(());
         }
         if one.unwritten.is_some() {
@@ -335,32 +317,22 @@ impl Merging<'_> {
         }
         let cell = (number as u32, element * u64::from(tensor.element.bytes()) / 4);
         let writing = self.runs[1 - by].iter();
-        let mut sites =
-            writing.map(|run| found_again(self.launch, self.options, (self.cta, run), cell, None));
+        let mut sites = writing.map(|run| self.context.found_again(run, cell, None));
         let sites = sites.find(|sites| !sites.is_empty()).unwrap_or_default();
-        let fault = output_fault(self.launch, at, wrong, sites);
+        let fault = self.context.launch.output_fault(at, wrong, sites);
         let literals = self.premises[by].literals_in(&mut one.store);
         let mut possible = InCases::new(fault, vec![literals], String::new());
-        if self.launch.clusters.len() == 1 {
-            possible.store = std::mem::take(&mut one.store);
+        possible.store = std::mem::take(&mut one.store);
+        if self.context.launch.clusters.len() == 1 {
             return Err(Stop::Possible(Box::new(possible)));
         }
         // Other CTAs may write it for the other inputs.
-        possible.store = std::mem::take(&mut one.store);
         let mut possible = possible.possible();
         one.store = std::mem::take(&mut possible.store);
         one.unwritten = Some(Box::new(Unwritten { place: cell, possible }));
         one.unevaluated.push((param, element));
         Ok(())
     }
-}
-
-/// What an element holds before the launch, if it has a value.
-fn before(tensor: &Tensor, element: u64, store: &mut Store) -> Result<OutputValue, ()> {
-    let old = tensor.value(element, store, InstId(u32::MAX));
-    let (mut packed, mut ranges) = (PackedValues::default(), Ranges::default());
-    let mut residues = IntTerms { packed: &mut packed, store, ranges: &mut ranges, pc: InstId(0) };
-    output_value(tensor, old, &mut residues, &mut Masks::default()).map_err(|_| ())
 }
 
 /// The first value where a condition holds, and else the second one.
@@ -370,15 +342,8 @@ fn either(tensor: &Tensor, store: &mut Store, condition: TermId, both: [OutputVa
     {
         return both[0];
     }
-    let mut is_real = false;
-    let [then, otherwise] = both.map(|value| match value {
-        OutputValue::Bits(bits) => integer_constant(tensor.element, bits, store),
-        OutputValue::Integer(term) => term,
-        OutputValue::Real(term) => {
-            is_real = true;
-            term
-        }
-    });
+    let is_real = both.iter().any(|value| matches!(value, OutputValue::Real(_)));
+    let [then, otherwise] = both.map(|value| value.number(tensor.element, store));
     let (mut packed, mut ranges) = (PackedValues::default(), Ranges::default());
     let term = if is_real && store.is_ieee() {
         store.apply(TermOp::Select, &[condition, then, otherwise], InstId(u32::MAX))

@@ -1,9 +1,8 @@
 //! The CTAs of a launch by classes: who wrote what, as if each CTA had been executed.
 
-use super::attempt::attempt;
 use super::classes::{ClassOfCtas, Classes, Writers};
 use super::execution::Execution;
-use super::output::{OutputValue, written_elements};
+use super::output::{Output, OutputValue, written_elements};
 use super::ran::{CtaRun, Ran};
 use crate::base::budget::Limit;
 use crate::case::Options;
@@ -13,9 +12,9 @@ use crate::machine::cta::work::{Beside, Counts};
 use crate::machine::cta_class::ClassRun;
 use crate::machine::cta_class::extents::{Extents, SAME, Steps};
 use crate::machine::group::assumptions::Relied;
+use crate::machine::group::context::Context;
 use crate::machine::group::stop::Stop;
 use crate::machine::sync::synchronisation::Mode;
-use crate::machine::sync::tickets::Tickets;
 use rustc_hash::FxHashMap;
 
 /// A CTA of a class that wrote elements of a parameter.
@@ -42,16 +41,6 @@ const PART: u64 = 4;
 const TRIED: u64 = 4;
 
 impl Classes {
-    /// The classes.
-    pub(crate) fn all(&self) -> &[ClassOfCtas] {
-        &self.all
-    }
-
-    /// The number of CTAs.
-    pub(crate) fn ctas(&self) -> u64 {
-        self.ctas
-    }
-
     /// Bytes of memory that it takes.
     pub(crate) fn bytes(&self) -> u64 {
         let writers = self.writers.iter().flatten();
@@ -98,10 +87,10 @@ pub(crate) fn run_by_classes(
             return None;
         }
         options.budgets.check(Limit::Ctas, tried).ok()?;
-        let linear = linear_of(launch, [first[0], first[1], first[2]]);
+        let context = Context { launch, options, linear: linear_of(launch, [first[0], first[1], first[2]]) };
         let beside = Beside { instructions: taken, held: outcome.held, pool: None };
         let class = ClassRun::new(launch, all);
-        let (run, class, ran) = run_class(launch, options, (linear, class), beside).ok()?;
+        let (run, class, ran) = run_class(context, class, beside).ok()?;
         if !is_alone(&ran) {
             return None;
         }
@@ -110,8 +99,8 @@ pub(crate) fn run_by_classes(
         open.extend(class.extents.rest_of(all, first));
         covered += class.extents.count();
         let others = class.extents.count() - 1;
-        for (all, own) in of_others.iter_mut().zip(counts(&ran.counts)) {
-            *all = all.saturating_add(others.saturating_mul(own));
+        for (all, own) in of_others.iter_mut().zip(counts(&mut ran.counts.clone())) {
+            *all = all.saturating_add(others.saturating_mul(*own));
         }
         found.push(Found::new(launch, class, &ran, outcome.stores.len())?);
         outcome.add(ran, launch, false);
@@ -120,16 +109,10 @@ pub(crate) fn run_by_classes(
     let classes = classes_of(launch, options, &found, &outcome)?;
     outcome.held.state += classes.bytes();
     outcome.taken = taken;
-    let executed = [
-        &mut outcome.warp_instructions,
-        &mut outcome.thread_instructions,
-        &mut outcome.barriers,
-        &mut outcome.warp_syncs,
-    ];
-    for (executed, others) in executed.into_iter().zip(of_others) {
+    for (executed, others) in counts(&mut outcome.counts).into_iter().zip(of_others) {
         *executed = executed.saturating_add(others);
     }
-    outcome.outputs.sort_unstable_by_key(|output| (output.param, output.element));
+    outcome.outputs.sort_unstable_by_key(Output::place);
     outcome.classes = Some(Box::new(classes));
     relied.merge(own);
     Some(outcome)
@@ -153,8 +136,8 @@ pub(crate) fn is_plain(launch: &Launch<'_>, options: &Options) -> bool {
 }
 
 /// What reports say of the work of a CTA.
-fn counts(of: &Counts) -> [u64; 4] {
-    [of.warp_instructions, of.thread_instructions, of.barriers, of.warp_syncs]
+fn counts(of: &mut Counts) -> [&mut u64; 4] {
+    [&mut of.warp_instructions, &mut of.thread_instructions, &mut of.barriers, &mut of.warp_syncs]
 }
 
 /// A class whose first CTA has run.
@@ -252,16 +235,14 @@ pub(crate) fn is_alone(ran: &Ran) -> bool {
 
 /// Runs the first CTA of a class of at most so many CTAs.
 pub(super) fn run_class(
-    launch: &Launch<'_>,
-    options: &Options,
-    (linear, class): (u64, ClassRun),
+    context: Context<'_>,
+    class: ClassRun,
     beside: Beside<'_>,
 ) -> Result<(CtaRun, ClassRun, Ran), Stop> {
     let mut stopped = Stop::Apart(None);
     for mode in [Mode::WarpByWarp, Mode::VectorClocks] {
-        let mut run = CtaRun::new();
-        run.class = Some(Box::new(class.clone()));
-        let done = attempt(launch, options, linear, mode, (beside, &mut run), &mut Tickets::default());
+        let mut run = CtaRun { class: Some(Box::new(class.clone())), ..CtaRun::new() };
+        let done = run.attempt(context, mode, beside);
         match (done, run.class.take()) {
             (Ok(ran), Some(class)) => return Ok((run, *class, ran)),
             (Ok(_), None) => return Err(Stop::Apart(None)),

@@ -135,10 +135,8 @@ impl Cta<'_> {
             return what;
         }
         if let Effect::Waits(Wait::Phase) = op.effect() {
-            return match self.sync.phase_waited_for(warp, lane) {
-                Some(what) => what,
-                None => "for a phase of a barrier".to_owned(),
-            };
+            let what = self.sync.phase_waited_for(warp, lane);
+            return what.unwrap_or_else(|| "for a phase of a barrier".to_owned());
         }
         "for the other lanes of the mask at this instruction".to_owned()
     }

@@ -26,11 +26,7 @@ impl Cta<'_> {
             Some((before, known)) if known == state => {
                 let live = warps.iter().find(|warp| !warp.live().is_empty());
                 let pc = live.and_then(|warp| warp.pc[warp.live().first()].before());
-                let place = pc.and_then(|pc| self.context.launch.place(pc));
-                Err(Stop::Endless(Box::new(Endless {
-                    place,
-                    repeats: Repeats::Barriers([before, barriers]),
-                })))
+                Err(self.endless(pc, Repeats::Barriers([before, barriers])))
             }
             Some(_) | None => Ok(()),
         }
@@ -47,8 +43,7 @@ impl Cta<'_> {
         let (turns, state, terms) = (self.watch.turns, hasher.finish(), self.values.terms.store.len());
         match self.watch.turned {
             Some(before) if before.state == state && !turns.is_power_of_two() => {
-                let repeats = Repeats::Turns(turns - before.turns);
-                Err(Stop::Endless(Box::new(Endless { place: self.context.launch.place(pc), repeats })))
+                Err(self.endless(Some(pc), Repeats::Turns(turns - before.turns)))
             }
             _ if turns.is_power_of_two() => {
                 self.watch.turned = Some(Turned { turns, state, terms });
@@ -56,11 +51,15 @@ impl Cta<'_> {
             }
             // What grows in each iteration is never the same.
             Some(before) if before.terms < terms && self.watch.has_compared() && !self.leads_out(pc) => {
-                let place = self.context.launch.place(pc);
-                Err(Stop::Endless(Box::new(Endless { place, repeats: Repeats::NoWayOut })))
+                Err(self.endless(Some(pc), Repeats::NoWayOut))
             }
             Some(_) | None => Ok(()),
         }
+    }
+
+    fn endless(&self, pc: Option<InstId>, repeats: Repeats) -> Stop {
+        let place = pc.and_then(|pc| self.context.launch.place(pc));
+        Stop::Endless(Box::new(Endless { place, repeats }))
     }
 
     /// Whether an instruction that ends a thread, or the run, can be reached from an instruction.

@@ -6,6 +6,7 @@ use super::output::{Lost, Output, OutputValue};
 use super::ran::{Others, Ran};
 use crate::base::budget::Held;
 use crate::launch::Launch;
+use crate::machine::cta::work::Counts;
 use crate::machine::memory::access_pattern::AccessPatterns;
 use crate::machine::memory::overlap::Overlap;
 use crate::term::Store;
@@ -30,14 +31,8 @@ pub struct Execution {
     pub threads: u64,
     /// The number of CTAs that ran, and of those in the grid.
     pub ctas: (u64, u64),
-    /// Warp instructions executed.
-    pub warp_instructions: u64,
-    /// Thread instructions executed.
-    pub thread_instructions: u64,
-    /// CTA barriers completed.
-    pub barriers: u64,
-    /// Warp barriers completed.
-    pub warp_syncs: u64,
+    /// What was executed.
+    pub counts: Counts,
     /// Nodes of all term stores.
     pub term_nodes: u64,
     /// Bytes of all term stores.
@@ -51,8 +46,6 @@ pub struct Execution {
     pub undeclared: BTreeMap<String, String>,
     /// The cost of accesses, if requested.
     pub patterns: AccessPatterns,
-    /// Whether a step of a function was executed on known numbers only.
-    pub at_known_points: bool,
     /// Outputs that are compared as multisets.
     pub bags: Vec<Bag>,
     /// What it does to the memory of launches that may overlap with it.
@@ -98,12 +91,8 @@ impl Execution {
     }
 
     pub(crate) fn add(&mut self, ran: Ran, launch: &Launch<'_>, has_bags: bool) {
-        self.warp_instructions += ran.counts.warp_instructions;
-        self.thread_instructions += ran.counts.thread_instructions;
-        self.barriers += ran.counts.barriers;
-        self.warp_syncs += ran.counts.warp_syncs;
+        self.counts.add(&ran.counts);
         self.exact_ctas += u64::from(ran.exact);
-        self.at_known_points |= ran.counts.at_known_points;
         let leaves = !ran.lost.is_empty() || !ran.unevaluated.is_empty();
         self.held.state += size_of_val(ran.unevaluated.as_slice()) as u64;
         self.unevaluated.extend(ran.unevaluated);
@@ -119,8 +108,8 @@ impl Execution {
             let Others { stores, differing, are_partial, sites } = ran.others;
             let others = self.stores.len();
             stores.into_iter().for_each(|store| self.add_store(store));
-            self.alternatives.extend(differing.into_iter().map(|(param, element, own, there, of)| {
-                Alternative {
+            for (param, element, own, there, of) in differing {
+                self.alternatives.push(Alternative {
                     param,
                     element,
                     values: [(store, own), (others + of, there)],
@@ -128,17 +117,23 @@ impl Execution {
                     is_followed: launch.is_followed,
                     is_complete: !are_partial,
                     sites: Arc::clone(&sites),
-                }
-            }));
+                });
+            }
             self.held.state += (ran.outputs.len() * size_of::<Output>()) as u64;
-            let outputs = ran.outputs.into_iter();
-            self.outputs.extend(outputs.map(|(param, element, value)| Output {
-                param,
-                element,
-                store,
-                value,
-            }));
+            for (param, element, value) in ran.outputs {
+                self.outputs.push(Output { param, element, store, value });
+            }
         }
+    }
+}
+
+impl Counts {
+    pub(super) fn add(&mut self, other: &Counts) {
+        self.warp_instructions += other.warp_instructions;
+        self.thread_instructions += other.thread_instructions;
+        self.barriers += other.barriers;
+        self.warp_syncs += other.warp_syncs;
+        self.at_known_points |= other.at_known_points;
     }
 }
 

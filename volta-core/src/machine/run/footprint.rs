@@ -2,7 +2,7 @@
 //! their atomics (Y7).
 
 use super::execution::Execution;
-use super::output::{Output, OutputValue, integer_constant, output_value};
+use super::output::{Output, OutputValue, output_value, value_before};
 use super::ran::{Ran, Unwritten};
 use crate::case::{Element, Options};
 use crate::concurrency::agent::AtomicUpdate;
@@ -23,11 +23,10 @@ use crate::machine::memory::contents::{Contribution, Page};
 use crate::machine::memory::perhaps::{How, Meeting, PerhapsOfAll, Writer};
 use crate::machine::sync::synchronisation::Mode;
 use crate::program::{InstId, Scope};
-use crate::term::{Imported, Ranges, Store, TermId, TermKind, TermOp};
+use crate::term::{Imported, Store, TermId, TermKind, TermOp};
 use crate::value::guard::{Guard, Literal, Terms};
 use crate::value::int_terms::IntTerms;
 use crate::value::masks::Masks;
-use crate::value::packed::PackedValues;
 use crate::value::{Origin, Value};
 use crate::verdict::{Fault, FaultKind, Site};
 use rustc_hash::FxHashMap;
@@ -36,8 +35,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What the CTAs merged so far read, wrote and updated.
-#[derive(Default)]
-pub(crate) struct Merged {
+pub(crate) struct Merged<'l> {
+    launch: &'l Launch<'l>,
+    options: &'l Options,
     pages: FxHashMap<(u32, u64), Box<Footprint>>,
     /// Locations that were updated atomically, by tensor and byte offset.
     locations: BTreeMap<(u32, u64), Location>,
@@ -74,7 +74,20 @@ fn accessed(page: &Page, slot: usize) -> [u8; 3] {
     [page.written[slot], page.read[slot], page.updated[slot]]
 }
 
-impl Merged {
+impl<'l> Merged<'l> {
+    /// Before the first CTA of a launch.
+    pub(crate) fn new(launch: &'l Launch<'l>, options: &'l Options) -> Merged<'l> {
+        Merged {
+            launch,
+            options,
+            pages: FxHashMap::default(),
+            locations: BTreeMap::new(),
+            sums: 0,
+            perhaps: PerhapsOfAll::default(),
+            premises: FxHashMap::default(),
+        }
+    }
+
     /// Bytes of memory that the footprints take.
     pub(crate) fn bytes(&self) -> u64 {
         let locations = self.locations.len() * (2 * size_of::<Location>());
@@ -84,14 +97,8 @@ impl Merged {
 
     /// Merges a CTA's footprint. Two CTAs that access a byte, at least one of them writing, race (rules S5, Y1), except
     /// for atomics that commute (Y7). `store` is the number of the CTA's store, if it wrote an output.
-    pub(crate) fn add(
-        &mut self,
-        launch: &Launch<'_>,
-        options: &Options,
-        cta: u64,
-        ran: &Ran,
-        store: usize,
-    ) -> Result<(), RunError> {
+    pub(crate) fn add(&mut self, cta: u64, ran: &Ran, store: usize) -> Result<(), RunError> {
+        let launch = self.launch;
         if launch.clusters.len() == 1 {
             return Ok(());
         }
@@ -114,9 +121,7 @@ impl Merged {
             meeting = meeting.or_else(|| self.perhaps.met(cta, *place, ways));
         }
         if let Some(Meeting { other, place: (tensor, cell), bytes }) = meeting {
-            let fault =
-                race_between_ctas(launch, options, (&self.premises, other, cta), tensor, cell, bytes, false);
-            return Err(RunError::from_stop(fault));
+            return Err(self.race([other, cta], (tensor, cell, bytes), false));
         }
         for ((tensor, number), page) in &ran.pages {
             let merged = self.pages.entry((*tensor, *number)).or_insert_with(|| {
@@ -137,9 +142,7 @@ impl Merged {
                     let bytes = bytes.fold(0, |bytes, at| bytes | 1 << at);
                     let cell = number * PAGE as u64 + slot as u64;
                     let uncached = (merged.uncached[slot] | page.uncached[slot]) & all_met != 0;
-                    let ctas = (&self.premises, u64::from(other), cta);
-                    let fault = race_between_ctas(launch, options, ctas, *tensor, cell, bytes, uncached);
-                    return Err(RunError::from_stop(fault));
+                    return Err(self.race([u64::from(other), cta], (*tensor, cell, bytes), uncached));
                 }
                 for way in 0..HOW.len() {
                     let new = own[way] & !merged.accessed[way][slot];
@@ -152,7 +155,7 @@ impl Merged {
             }
         }
         for ((tensor, offset), contribution) in &ran.contributions {
-            self.add_contribution(launch, options, cta, (*tensor, *offset), contribution, store)?;
+            self.add_contribution(cta, (*tensor, *offset), contribution, store)?;
         }
         Ok(())
     }
@@ -160,8 +163,6 @@ impl Merged {
     /// Merges a CTA's atomic updates of a location.
     fn add_contribution(
         &mut self,
-        launch: &Launch<'_>,
-        options: &Options,
         cta: u64,
         (tensor, offset): (u32, u64),
         contribution: &Contribution,
@@ -178,9 +179,7 @@ impl Merged {
                 if start < end && !goes_well {
                     let bytes =
                         (start..end.min(start / 4 * 4 + 4)).fold(0, |bytes, at| bytes | 1 << (at % 4));
-                    let ctas = (&self.premises, location.cta, cta);
-                    let fault = race_between_ctas(launch, options, ctas, tensor, start / 4, bytes, false);
-                    return Err(RunError::from_stop(fault));
+                    return Err(self.race([location.cta, cta], (tensor, start / 4, bytes), false));
                 }
             }
         }
@@ -189,7 +188,7 @@ impl Merged {
             cta,
             sums: SmallVec::new(),
         });
-        if launch.is_left(&launch.tensors[tensor as usize]) {
+        if self.launch.is_left(&self.launch.tensors[tensor as usize]) {
             location.sums.push((store, contribution.sum));
             self.sums += 1;
         }
@@ -220,21 +219,21 @@ impl Merged {
     }
 
     /// By output element that several CTAs wrote, each for other inputs: where it is written, and what the CTAs leave.
-    fn of_several(&self, launch: &Launch<'_>, outcome: &mut Execution) -> Vec<OfElement> {
+    fn of_several(&self, outcome: &mut Execution) -> Vec<OfElement> {
         if self.perhaps.writers.is_empty() {
             return Vec::new();
         }
-        outcome.outputs.sort_by_key(|output| (output.param, output.element));
+        outcome.outputs.sort_by_key(Output::place);
         let mut written: BTreeMap<(usize, u64), OfElement> = BTreeMap::new();
         for ((number, cell), writers) in &self.perhaps.writers {
             for byte in 0..4 {
                 let place = (*number, 4 * cell + byte);
-                let at = launch.tensors[*number as usize].element_at(place.1);
+                let at = self.launch.tensors[*number as usize].element_at(place.1);
                 let Some(ElementAt { tensor, element, byte: 0 }) = at else { continue };
                 let Some(param) = tensor.param else { continue };
                 let key = (param, element);
-                let left = outcome.outputs.iter().skip_while(|output| (output.param, output.element) < key);
-                let left = left.take_while(|output| (output.param, output.element) == key).copied();
+                let left = outcome.outputs.iter().skip_while(|output| output.place() < key);
+                let left = left.take_while(|output| output.place() == key).copied();
                 let of = OfElement { place, left: left.collect(), by: Vec::new() };
                 let of = written.entry(key).or_insert(of);
                 let own = writers.iter().filter(|writer| writer.bytes >> byte & 1 == 1);
@@ -246,57 +245,38 @@ impl Merged {
 
     /// Gives output elements that several CTAs wrote, each for other inputs, the value that one of them wrote, or else
     /// the one before the launch with what they all added.
-    fn choose(
-        &self,
-        launch: &Launch<'_>,
-        options: &Options,
-        (written, outcome): (Vec<OfElement>, &mut Execution),
-    ) -> Result<(), RunError> {
+    fn choose(&self, written: Vec<OfElement>, outcome: &mut Execution) -> Result<(), RunError> {
         if written.is_empty() {
             return Ok(());
         }
         let mut store = Store::new();
-        if options.ieee {
+        if self.options.ieee {
             store.set_ieee();
         }
-        store.set_integers(launch.integers.clone());
+        store.set_integers(self.launch.integers.clone());
         let mut known = Known::default();
         let own = outcome.stores.len();
         for OfElement { place, left, by } in written {
-            let at = launch.tensors[place.0 as usize].element_at(place.1);
+            let at = self.launch.tensors[place.0 as usize].element_at(place.1);
             let (Some(ElementAt { tensor, element, .. }), [Output { param, .. }, ..]) = (at, &left[..])
             else {
                 continue;
             };
             let key = (*param, element);
-            let first = outcome.outputs.partition_point(|output| (output.param, output.element) < key);
+            let first = outcome.outputs.partition_point(|output| output.place() < key);
             let stores = &outcome.stores;
-            let term = |output: &Output, store: &mut Store, known: &mut Known| match output.value {
-                OutputValue::Bits(bits) => integer_constant(tensor.element, bits, store),
-                OutputValue::Integer(term) | OutputValue::Real(term) => {
-                    store.import(&stores[output.store], term, known.entry(output.store).or_default())
-                }
+            let term = |output: &Output, store: &mut Store, known: &mut Known| {
+                let known = known.entry(output.store).or_default();
+                let own = output.value.map(|term| store.import(&stores[output.store], term, known));
+                own.number(tensor.element, store)
             };
             // What the location holds where nobody stores to it.
             let updates = self.locations.get(&place).map_or(&[][..], |location| &location.sums[..]);
             let mut value = match updates {
-                [] => {
-                    let old = tensor.value(element, &mut store, InstId(u32::MAX));
-                    let (mut packed, mut ranges) = (PackedValues::default(), Ranges::default());
-                    let mut residues = IntTerms {
-                        packed: &mut packed,
-                        store: &mut store,
-                        ranges: &mut ranges,
-                        pc: InstId(0),
-                    };
-                    match output_value(tensor, old, &mut residues, &mut Masks::default()) {
-                        Ok(OutputValue::Bits(bits)) => integer_constant(tensor.element, bits, &mut store),
-                        Ok(OutputValue::Integer(term) | OutputValue::Real(term)) => term,
-                        Err(_) => {
-                            return Err(RunError::Defect("several CTAs wrote what has no value".into()));
-                        }
-                    }
-                }
+                [] => match value_before(tensor, element, &mut store, &mut Masks::default()) {
+                    Some(old) => old.number(tensor.element, &mut store),
+                    None => return Err(RunError::Defect("several CTAs wrote what has no value".into())),
+                },
                 [(only, _)] => match left.iter().find(|output| output.store == *only) {
                     Some(output) => term(output, &mut store, &mut known),
                     None => return Err(RunError::Defect("a CTA leaves no value where it added".into())),
@@ -331,37 +311,28 @@ impl Merged {
                 *output = Output { param: key.0, element, store: own, value };
             }
         }
-        outcome.outputs.dedup_by_key(|output| (output.param, output.element));
+        outcome.outputs.dedup_by_key(|output| output.place());
         outcome.add_store(store);
-        options.budgets.check_held(&outcome.held).map_err(RunError::Exhausted)
+        self.options.budgets.check_held(&outcome.held).map_err(RunError::Exhausted)
     }
 
     /// Gives output elements that several CTAs wrote or updated their value: each CTA's outcome has only its own part.
-    pub(crate) fn combine(
-        &self,
-        launch: &Launch<'_>,
-        options: &Options,
-        outcome: &mut Execution,
-    ) -> Result<(), RunError> {
-        let written = self.of_several(launch, outcome);
-        self.combine_updates(launch, options, outcome)?;
-        self.choose(launch, options, (written, outcome))
+    pub(crate) fn combine(&self, outcome: &mut Execution) -> Result<(), RunError> {
+        let written = self.of_several(outcome);
+        self.combine_updates(outcome)?;
+        self.choose(written, outcome)
     }
 
     /// Gives output elements that several CTAs updated atomically their combined value, which includes the value before
     /// the launch: each CTA's outcome has only its own contribution.
-    fn combine_updates(
-        &self,
-        launch: &Launch<'_>,
-        options: &Options,
-        outcome: &mut Execution,
-    ) -> Result<(), RunError> {
+    fn combine_updates(&self, outcome: &mut Execution) -> Result<(), RunError> {
         let shared: Vec<_> = self.locations.iter().filter(|(_, location)| location.sums.len() > 1).collect();
         if shared.is_empty() {
             return Ok(());
         }
         // Never runs: it only computes with the values of other CTAs.
-        let mut cta = Cta::new(launch, options, 0, Mode::WarpByWarp).map_err(RunError::Exhausted)?;
+        let launch = self.launch;
+        let mut cta = Cta::new(launch, self.options, 0, Mode::WarpByWarp).map_err(RunError::Exhausted)?;
         cta.work.beside.held = outcome.held;
         let mut known: FxHashMap<usize, Imported> = FxHashMap::default();
         let mut combined: FxHashMap<(usize, u64), OutputValue> = FxHashMap::default();
@@ -395,13 +366,8 @@ impl Merged {
             }
             cta.check_budgets().map_err(RunError::from_stop)?;
             let ValueTerms { store, packed, ranges, .. } = &mut cta.values.terms;
-            let value = output_value(
-                tensor,
-                value,
-                &mut IntTerms { packed, store, ranges, pc: InstId(0) },
-                &mut Masks::default(),
-            );
-            match value {
+            let mut residues = IntTerms { packed, store, ranges, pc: InstId(0) };
+            match output_value(tensor, value, &mut residues, &mut Masks::default()) {
                 Ok(value) => {
                     combined.insert((param, element), value);
                 }
@@ -415,15 +381,15 @@ impl Merged {
         }
         let own = outcome.stores.len();
         for output in &mut outcome.outputs {
-            if let Some(value) = combined.get(&(output.param, output.element)) {
+            if let Some(value) = combined.get(&output.place()) {
                 (output.store, output.value) = (own, *value);
             }
         }
         // Each contributing CTA lists the element among its outputs.
-        outcome.outputs.sort_unstable_by_key(|output| (output.param, output.element));
-        outcome.outputs.dedup_by_key(|output| (output.param, output.element));
+        outcome.outputs.sort_unstable_by_key(Output::place);
+        outcome.outputs.dedup_by_key(|output| output.place());
         outcome.add_store(cta.values.terms.store);
-        options.budgets.check_held(&outcome.held).map_err(RunError::Exhausted)
+        self.options.budgets.check_held(&outcome.held).map_err(RunError::Exhausted)
     }
 }
 
@@ -471,113 +437,106 @@ pub(super) fn imported(to: &mut Store, from: &Store, value: Value, known: &mut I
 /// By CTA, what each of its runs was about, for those that ran several times.
 type PremisesOfAll = FxHashMap<u64, Vec<Arc<Premises>>>;
 
-#[cold]
-fn race_between_ctas(
-    launch: &Launch<'_>,
-    options: &Options,
-    (premises, first, second): (&PremisesOfAll, u64, u64),
-    tensor: u32,
-    cell: u64,
-    bytes: u8,
-    uncached: bool,
-) -> Stop {
-    let none = [Arc::default()];
-    let [ones, others] = [first, second].map(|cta| premises.get(&cta).map_or(&none[..], Vec::as_slice));
-    let pairs = ones.iter().flat_map(|one| others.iter().map(move |other| [(first, one), (second, other)]));
-    for runs in pairs {
-        if let Some(stop) = race_between_runs(launch, options, runs, (tensor, cell, bytes), uncached) {
-            return stop;
-        }
-    }
-    // Updates that do not commute, but for which different inputs decide.
-    let object = launch.objects.of_tensor(tensor).unwrap_or_default();
-    let place = Context { launch, options, linear: first }.spell(launch.objects.get(object), cell * 4, 4);
-    let message = format!(
-        "CTAs {first} and {second} update {place} by different operations, each for inputs for which the other does not"
-    );
-    Stop::Fault(Box::new(Fault::new(
-        launch.which,
-        FaultKind::Unsupported,
-        "Y7",
-        message,
-        Vec::new(),
-        Some("let all of them update it by one operation, or in launches of their own".into()),
-    )))
-}
-
-/// The race of two CTAs, each run for the inputs that fulfil its premises; `None` if they exclude one another.
-fn race_between_runs(
-    launch: &Launch<'_>,
-    options: &Options,
-    runs: [(u64, &Arc<Premises>); 2],
-    (tensor, cell, bytes): (u32, u64, u8),
-    uncached: bool,
-) -> Option<Stop> {
-    let object = launch.objects.of_tensor(tensor).unwrap_or_default();
-    let [(first, _), (second, _)] = runs;
-    let mut executed = Vec::new();
-    for (cta, premises) in runs {
-        let mut run = match Cta::new(launch, options, cta, Mode::VectorClocks) {
-            Ok(run) => run,
-            Err(exhausted) => return Some(Stop::Exhausted(exhausted)),
-        };
-        run.values.suppose(premises);
-        match run.run() {
-            Err(stop @ Stop::Fault(_)) => return Some(stop.about(premises)),
-            Err(Stop::Possible(mut possible)) => {
-                let premises: Vec<Literal> = run.values.terms.guards.premises().collect();
-                possible.store = run.values.terms.store;
-                return Some(Stop::Possible(Box::new(possible.under(&premises))));
+impl Merged<'_> {
+    /// The race of two CTAs at some bytes of a cell of a tensor.
+    #[cold]
+    fn race(&self, ctas: [u64; 2], (tensor, cell, bytes): (u32, u64, u8), uncached: bool) -> RunError {
+        let [first, second] = ctas;
+        let none = [Arc::default()];
+        let [ones, others] = ctas.map(|cta| self.premises.get(&cta).map_or(&none[..], Vec::as_slice));
+        let object = self.launch.objects.of_tensor(tensor).unwrap_or_default();
+        for (one, other) in ones.iter().flat_map(|one| others.iter().map(move |other| (one, other))) {
+            let runs = [(first, one), (second, other)];
+            if let Some(stop) = self.race_between_runs(runs, (object, cell, bytes), uncached) {
+                return RunError::from_stop(stop);
             }
-            Ok(()) | Err(_) => executed.push(run),
         }
+        // Updates that do not commute, but for which different inputs decide.
+        let context = Context { launch: self.launch, options: self.options, linear: first };
+        let place = context.spell(self.launch.objects.get(object), cell * 4, 4);
+        let message = format!(
+            "CTAs {first} and {second} update {place} by different operations, each for inputs for which the other does \
+             not"
+        );
+        let help = "let all of them update it by one operation, or in launches of their own".to_owned();
+        RunError::from_stop(context.fault_at(FaultKind::Unsupported, "Y7", message, Vec::new(), Some(help)))
     }
-    let [one, other] = &mut executed[..] else { return Some(Stop::Defect("two CTAs run again")) };
-    let accesses = |run: &Cta<'_>| -> Vec<(Access, bool)> {
-        let Detector::VectorClock(exact) = &run.sync.order else { return Vec::new() };
-        let (writes, reads) = exact.history(object, cell);
-        let all =
-            writes.iter().map(|access| (*access, true)).chain(reads.iter().map(|access| (*access, false)));
-        all.filter(|(access, _)| access.bytes & bytes != 0).collect()
-    };
-    let (ones, others) = (accesses(one), accesses(other));
-    let pairs = ones.iter().flat_map(|one| others.iter().map(move |other| [*one, *other]));
-    let mut known = Imported::default();
-    let mut pairs = pairs.filter_map(|pair| Some((pair, conflict_of_ctas(pair)?)));
-    let conflict = pairs.find(|(pair, _)| {
-        let guards = pair.map(|(access, _)| access.guard);
-        !exclude_one_another([&mut *one, &mut *other], guards, &mut known)
-    });
-    let is_narrow = |(access, _): &(Access, bool)| access.guard != Guard::ALWAYS;
-    let has_premises = [&*one, &*other].iter().any(|run| run.values.terms.guards.have_premises());
-    if conflict.is_none() && (has_premises || ones.iter().chain(&others).any(is_narrow)) {
-        return None;
+
+    /// The race of two CTAs, each run for the inputs that fulfil its premises; `None` if they exclude one another.
+    fn race_between_runs(
+        &self,
+        runs: [(u64, &Arc<Premises>); 2],
+        (object, cell, bytes): (u32, u64, u8),
+        uncached: bool,
+    ) -> Option<Stop> {
+        let launch = self.launch;
+        let [(first, _), (second, _)] = runs;
+        let mut executed = Vec::new();
+        for (cta, premises) in runs {
+            let mut run = match Cta::new(launch, self.options, cta, Mode::VectorClocks) {
+                Ok(run) => run,
+                Err(exhausted) => return Some(Stop::Exhausted(exhausted)),
+            };
+            run.values.suppose(premises);
+            match run.run() {
+                Err(stop @ Stop::Fault(_)) => return Some(stop.about(premises)),
+                Err(Stop::Possible(mut possible)) => {
+                    let premises: Vec<Literal> = run.values.terms.guards.premises().collect();
+                    possible.store = run.values.terms.store;
+                    return Some(Stop::Possible(Box::new(possible.under(&premises))));
+                }
+                Ok(()) | Err(_) => executed.push(run),
+            }
+        }
+        let [one, other] = &mut executed[..] else { return Some(Stop::Defect("two CTAs run again")) };
+        let accesses = |run: &Cta<'_>| -> Vec<(Access, bool)> {
+            let Detector::VectorClock(exact) = &run.sync.order else { return Vec::new() };
+            let (writes, reads) = exact.history(object, cell);
+            let all = writes
+                .iter()
+                .map(|access| (*access, true))
+                .chain(reads.iter().map(|access| (*access, false)));
+            all.filter(|(access, _)| access.bytes & bytes != 0).collect()
+        };
+        let (ones, others) = (accesses(one), accesses(other));
+        let pairs = ones.iter().flat_map(|one| others.iter().map(move |other| [*one, *other]));
+        let mut known = Imported::default();
+        let mut pairs = pairs.filter_map(|pair| Some((pair, conflict_of_ctas(pair)?)));
+        let conflict = pairs.find(|(pair, _)| {
+            let guards = pair.map(|(access, _)| access.guard);
+            !exclude_one_another([&mut *one, &mut *other], guards, &mut known)
+        });
+        let is_narrow = |(access, _): &(Access, bool)| access.guard != Guard::ALWAYS;
+        let has_premises = [&*one, &*other].iter().any(|run| run.values.terms.guards.have_premises());
+        if conflict.is_none() && (has_premises || ones.iter().chain(&others).any(is_narrow)) {
+            return None;
+        }
+        let guards = conflict.map(|(pair, _)| pair.map(|(access, _)| access.guard));
+        let (mut sites, mut names) = (Vec::new(), Vec::new());
+        let (accesses, kind) = match conflict {
+            Some((pair, kind)) => (pair.to_vec(), kind),
+            None => (Vec::new(), FaultKind::Race),
+        };
+        for ((access, writes), (run, cta)) in accesses.iter().zip([(&*one, first), (&*other, second)]) {
+            let object = launch.objects.get(object);
+            let place =
+                run.context.spell(object, cell * 4 + u64::from(bytes.trailing_zeros()), bytes.count_ones());
+            let thread = launch.thread(cta, access.thread);
+            let what = format!("{} {place}", access.verb(*writes));
+            names.push(format!("{thread} {what} ({})", names.len() + 1));
+            sites.push(Site { action: what, thread: Some(thread), place: launch.place(access.inst) });
+        }
+        let message = format!("{}, and nothing orders two CTAs of one launch", names.join(" and "));
+        if kind == FaultKind::Nondeterministic {
+            let message = format!("{message}: what it holds depends on the schedule");
+            let fault = Fault::new(launch.which, kind, "Y7", message, sites, None);
+            return Some(of_two_ctas(fault, guards, [one, other]));
+        }
+        let rule = if uncached { "M4" } else { "Y1" };
+        let help = "let each CTA write its own elements, or combine them in a second launch".to_owned();
+        let fault = Fault::new(launch.which, FaultKind::Race, rule, message, sites, Some(help));
+        Some(of_two_ctas(fault, guards, [one, other]))
     }
-    let guards = conflict.map(|(pair, _)| pair.map(|(access, _)| access.guard));
-    let (mut sites, mut names) = (Vec::new(), Vec::new());
-    let (accesses, kind) = match conflict {
-        Some((pair, kind)) => (pair.to_vec(), kind),
-        None => (Vec::new(), FaultKind::Race),
-    };
-    for ((access, writes), (run, cta)) in accesses.iter().zip([(&*one, first), (&*other, second)]) {
-        let object = launch.objects.get(object);
-        let place =
-            run.context.spell(object, cell * 4 + u64::from(bytes.trailing_zeros()), bytes.count_ones());
-        let thread = launch.thread(cta, access.thread);
-        let what = format!("{} {place}", access.verb(*writes));
-        names.push(format!("{thread} {what} ({})", names.len() + 1));
-        sites.push(Site { action: what, thread: Some(thread), place: launch.place(access.inst) });
-    }
-    let message = format!("{}, and nothing orders two CTAs of one launch", names.join(" and "));
-    if kind == FaultKind::Nondeterministic {
-        let message = format!("{message}: what it holds depends on the schedule");
-        let fault = Fault::new(launch.which, kind, "Y7", message, sites, None);
-        return Some(of_two_ctas(fault, guards, [one, other]));
-    }
-    let rule = if uncached { "M4" } else { "Y1" };
-    let help = "let each CTA write its own elements, or combine them in a second launch".to_owned();
-    let fault = Fault::new(launch.which, FaultKind::Race, rule, message, sites, Some(help));
-    Some(of_two_ctas(fault, guards, [one, other]))
 }
 
 /// Whether no input fulfils both of two guards of two CTAs, as far as their literals show; `known` are copies of terms of

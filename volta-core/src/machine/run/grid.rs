@@ -7,7 +7,7 @@ use super::class_grid::run_by_classes;
 use super::execution::Execution;
 use super::footprint::Merged;
 use super::orders::run_in_orders;
-use super::output::{Output, WrongOutput};
+use super::output::{Lost, Output, WrongOutput};
 use super::ran::CtaRun;
 use super::recovery::further;
 use crate::base::budget::{Held, Limit};
@@ -17,6 +17,7 @@ use crate::case::Options;
 use crate::launch::{Clusters, Launch, Outputs};
 use crate::machine::cta::work::Beside;
 use crate::machine::group::assumptions::Relied;
+use crate::machine::group::context::Context;
 use crate::machine::group::run_error::RunError;
 use crate::machine::group::stop::Stop;
 use crate::machine::memory::overlap::Overlap;
@@ -42,8 +43,8 @@ pub(super) fn run_launch(
     {
         return Ok(done);
     }
+    let ctas = launch.grid.iter().map(|extent| u64::from(*extent)).product();
     if let Clusters::All(_) = launch.clusters {
-        let ctas = launch.grid.iter().map(|extent| u64::from(*extent)).product();
         // Footprints store the number of a CTA in 32 bits.
         let most = options.budgets[Limit::Ctas].min(1 << 32);
         let within = options.budgets.clone().with(Limit::Ctas, most).check(Limit::Ctas, ctas);
@@ -51,14 +52,12 @@ pub(super) fn run_launch(
     }
     let mut outcome = Execution {
         threads: launch.threads() as u64,
-        ctas: (
-            launch.clusters.len() * u64::from(launch.ranks()),
-            launch.grid.iter().map(|n| u64::from(*n)).product(),
-        ),
+        ctas: (launch.clusters.len() * u64::from(launch.ranks()), ctas),
         held: launch.before.as_ref().map_or(Held::default(), |before| before.taken().0),
         ..Execution::default()
     };
-    let mut merged = Merged::default();
+    let context = |linear| Context { launch, options, linear };
+    let mut merged = Merged::new(launch, options);
     options.budgets.watch.expect(Activity::Executing, launch.clusters.len());
     let mut overlap = Overlap::new(launch);
     let (mut bags, mut unwritten) = (BagsOfAll::default(), None);
@@ -72,11 +71,11 @@ pub(super) fn run_launch(
         let left = options.budgets[Limit::MemoryBytes].saturating_sub(outcome.held.total());
         let pool = Pool::new(u64::MAX, left, window.len());
         let runs: Vec<CtaRun> = if let [only] = window.as_slice() {
-            vec![run_cta(launch, options, *only, alone)]
+            vec![run_cta(context(*only), alone)]
         } else {
             let beside = |run| Beside { pool: Some((&*pool, run)), ..alone };
             let runs = window.par_iter().enumerate();
-            runs.map(|(run, cta)| run_cta(launch, options, *cta, beside(run))).collect()
+            runs.map(|(run, cta)| run_cta(context(*cta), beside(run))).collect()
         };
         for (at, (cta, run)) in (first..).zip(window.iter().zip(runs)) {
             // A budget must be reached where it is if CTAs run one after the other.
@@ -88,7 +87,7 @@ pub(super) fn run_launch(
                 run
             } else {
                 drop(run);
-                run_cta(launch, options, *cta, alone)
+                run_cta(context(*cta), alone)
             };
             relied.merge(run.relied);
             let mut ran = match run.done {
@@ -103,10 +102,9 @@ pub(super) fn run_launch(
                 done => done.map_err(RunError::from_stop)?,
             };
             taken += run.taken.instructions;
-            merged.add(launch, options, *cta, &ran, outcome.stores.len())?;
-            outcome.undeclared.extend(
-                ran.written_variables.iter().map(|at| launch.undeclared(&launch.tensors[*at as usize])),
-            );
+            merged.add(*cta, &ran, outcome.stores.len())?;
+            let written = ran.written_variables.iter().map(|at| &launch.tensors[*at as usize]);
+            outcome.undeclared.extend(written.map(|tensor| launch.undeclared(tensor)));
             if let (Some(overlap), Some(own)) = (&mut overlap, ran.overlap.take()) {
                 overlap.add(launch, *own);
             }
@@ -123,29 +121,25 @@ pub(super) fn run_launch(
     if let Some((found, store)) = unwritten {
         return Err(merged.unwritten(*found, store, outcome.stores));
     }
-    merged.combine(launch, options, &mut outcome)?;
+    merged.combine(&mut outcome)?;
     outcome.held.accesses = 0;
     outcome.overlap = overlap;
     outcome.taken = taken;
-    let place = |output: &Output| (output.param, output.element);
-    outcome.lost.sort_by_key(|lost| (lost.param, lost.element));
-    outcome.lost.dedup_by_key(|lost| (lost.param, lost.element));
-    let lost: BTreeSet<(usize, u64)> = outcome.lost.iter().map(|lost| (lost.param, lost.element)).collect();
-    outcome.outputs.retain(|output| !lost.contains(&place(output)));
-    outcome.outputs.sort_unstable_by_key(place);
+    outcome.lost.sort_by_key(Lost::place);
+    outcome.lost.dedup_by_key(|lost| lost.place());
+    let lost: BTreeSet<(usize, u64)> = outcome.lost.iter().map(Lost::place).collect();
+    outcome.outputs.retain(|output| !lost.contains(&output.place()));
+    outcome.outputs.sort_unstable_by_key(Output::place);
     outcome.bags = bags.finish(launch, (&outcome.stores, &outcome.outputs))?;
     Ok(outcome)
 }
 
-fn run_cta(launch: &Launch<'_>, options: &Options, cta: u64, beside: Beside<'_>) -> CtaRun {
-    let run = if launch.has_tickets {
-        run_in_orders(launch, options, cta, beside)
-    } else {
-        run_in_cases(launch, options, cta, beside)
-    };
+fn run_cta(context: Context<'_>, beside: Beside<'_>) -> CtaRun {
+    let in_orders = context.launch.has_tickets;
+    let run = if in_orders { run_in_orders(context, beside) } else { run_in_cases(context, beside) };
     if let Some((pool, number)) = beside.pool {
         pool.leave(number, run.taken.held.total());
     }
-    options.budgets.watch.advance(1);
+    context.options.budgets.watch.advance(1);
     run
 }

@@ -16,6 +16,7 @@ use crate::machine::cta::work::Beside;
 use crate::machine::cta_class::ClassRun;
 use crate::machine::cta_class::extents::{Extents, Steps};
 use crate::machine::cta_class::growth::{Growth, Number};
+use crate::machine::group::context::Context;
 use crate::machine::group::stop::Stop;
 use crate::value::constants::Recognition;
 use crate::verdict;
@@ -79,32 +80,25 @@ fn numbers_of(tensors: [&Tensor; 3], grows: bool) -> Option<Vec<Number>> {
     if !is_named_alike(first, second) || !is_named_alike(second, third) {
         return None;
     }
-    let none = Some(Vec::new());
-    match tensors.map(|tensor| &tensor.initial) {
-        [Initial::Fields(one), Initial::Fields(two), Initial::Fields(three)] if !grows => {
-            numbers_of_fields([one, two, three])
-        }
-        [Initial::Symbolic(one), Initial::Symbolic(two), Initial::Symbolic(three)]
-            if one == two && two == three =>
-        {
-            none
-        }
-        [Initial::Undefined, Initial::Undefined, Initial::Undefined] => none,
-        [Initial::Fill(one), Initial::Fill(two), Initial::Fill(three)] if one == two && two == three => none,
-        // What is given element by element is the same where the tensor is, by the case.
-        [Initial::List(_), Initial::List(_), Initial::List(_)]
-        | [Initial::Iota, Initial::Iota, Initial::Iota]
-        | [Initial::Partly(..), Initial::Partly(..), Initial::Partly(..)]
-        | [Initial::NotGiven, Initial::NotGiven, Initial::NotGiven]
-            if !grows =>
-        {
-            none
-        }
-        [Initial::Bytes(one), Initial::Bytes(two), Initial::Bytes(three)] if one == two && two == three => {
-            none
-        }
-        _ => None,
+    let [one, two, three] = tensors.map(|tensor| &tensor.initial);
+    if let (Initial::Fields(one), Initial::Fields(two), Initial::Fields(three), false) =
+        (one, two, three, grows)
+    {
+        return numbers_of_fields([one, two, three]);
     }
+    let is_alike = |one: &Initial, other: &Initial| match (one, other) {
+        (Initial::Symbolic(one), Initial::Symbolic(other)) => one == other,
+        (Initial::Undefined, Initial::Undefined) => true,
+        (Initial::Fill(one), Initial::Fill(other)) => one == other,
+        (Initial::Bytes(one), Initial::Bytes(other)) => one == other,
+        // What is given element by element is the same where the tensor is, by the case.
+        (Initial::List(_), Initial::List(_))
+        | (Initial::Iota, Initial::Iota)
+        | (Initial::Partly(..), Initial::Partly(..))
+        | (Initial::NotGiven, Initial::NotGiven) => !grows,
+        _ => false,
+    };
+    (is_alike(one, two) && is_alike(two, three)).then(Vec::new)
 }
 
 fn numbers_of_fields(all: [&Fields; 3]) -> Option<Vec<Number>> {
@@ -200,11 +194,10 @@ pub(crate) fn class_of_sizes(
         return Err(here("the CTAs of such a launch are not followed one by one"));
     }
     let growth = Growth::of([launch, second, third], along).map_err(|reason| here(&reason))?;
-    let linear = linear_of(launch, cta);
+    let context = Context { launch, options: job.options, linear: linear_of(launch, cta) };
     let class = ClassRun::growing(launch, extents, growth);
     let beside = Beside { instructions: 0, held: Held::default(), pool: None };
-    let ran = run_class(launch, job.options, (linear, class), beside);
-    let (_, class, ran) = ran.map_err(|stop| not_followed(launch, stop))?;
+    let (_, class, ran) = run_class(context, class, beside).map_err(|stop| not_followed(launch, stop))?;
     if !is_alone(&ran) {
         return Err(here("it does more in global memory than to load and to store"));
     }

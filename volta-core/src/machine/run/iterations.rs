@@ -80,20 +80,19 @@ impl Walk<'_> {
             self.taken += 1;
             let inst = program.insts.get(self.at.index()).filter(|_| self.taken < MOST_OPERATIONS)?;
             let next = InstId(self.at.0 + 1);
-            let is_executed = inst.guard.map(|guard| self.known.truth(guard));
+            let is_executed = inst.guard.map_or(Some(true), |guard| self.known.truth(guard));
             if inst.op.control().is_some() {
-                self.at = match (is_executed, &inst.op) {
-                    (Some(None), _) => return None,
-                    (Some(Some(false)), _) => next,
-                    (None | Some(Some(true)), Op::Branch { target }) => *target,
-                    (None | Some(Some(true)), _) => return None,
+                self.at = match (is_executed?, &inst.op) {
+                    (false, _) => next,
+                    (true, Op::Branch { target }) => *target,
+                    (true, _) => return None,
                 };
                 continue;
             }
             match is_executed {
-                None | Some(Some(true)) => self.step(&inst.op),
-                Some(Some(false)) => {}
-                Some(None) => self.known.forget(&inst.op),
+                Some(true) => self.step(&inst.op),
+                Some(false) => {}
+                None => self.known.forget(&inst.op),
             }
             self.at = next;
         }
@@ -135,7 +134,8 @@ impl Walk<'_> {
 
     /// After how many iterations a loop ends, at whose beginning the walk is.
     fn iterations(&self, counted: &CountedLoop) -> Option<u32> {
-        let goes_on = |iteration: u32| self.goes_on(counted, iteration);
+        // As far as the operations before its end tell.
+        let goes_on = |iteration| self.at_end(counted, iteration, |known, _| known.truth(counted.goes_on));
         // Twice as many, until it ends; then the first one after which it does.
         let (mut least, mut most) = (0, 1u32);
         if !goes_on(0)? {
@@ -150,11 +150,6 @@ impl Walk<'_> {
             if goes_on(middle)? { least = middle } else { most = middle }
         }
         most.checked_add(1)
-    }
-
-    /// Whether a loop goes on after an iteration, as far as the operations before its end tell.
-    fn goes_on(&self, counted: &CountedLoop, iteration: u32) -> Option<bool> {
-        self.at_end(counted, iteration, |known, _| known.truth(counted.goes_on))
     }
 
     /// After how many iterations a loop ends that goes on while two words differ.

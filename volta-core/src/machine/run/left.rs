@@ -33,7 +33,6 @@ pub struct Left {
 impl Left {
     /// Adds what the next step did.
     pub fn add(&mut self, step: Execution) {
-        let place = |output: &Output| (output.param, output.element);
         let runs = step.outputs.chunk_by(|one, other| one.param == other.param);
         let written = runs.map(|run| run[0].param);
         let written = written.chain(step.unevaluated.iter().map(|(param, _)| *param));
@@ -59,30 +58,26 @@ impl Left {
         let unevaluated: BTreeSet<(usize, u64)> = step.unevaluated.into_iter().collect();
         let (outputs, lost) = (step.outputs, step.lost);
         let stays = |at: (usize, u64)| {
-            outputs.binary_search_by_key(&at, place).is_err()
+            outputs.binary_search_by_key(&at, Output::place).is_err()
                 && !unevaluated.contains(&at)
                 && lost.binary_search_by_key(&at, Lost::place).is_err()
         };
         did.unevaluated.retain(|at| stays(*at));
         did.lost.retain(|lost| stays(lost.place()));
-        did.outputs.retain(|output| stays(place(output)));
+        did.outputs.retain(|output| stays(output.place()));
         did.outputs
             .extend(outputs.into_iter().map(|output| Output { store: first + output.store, ..output }));
-        did.outputs.sort_unstable_by_key(place);
+        did.outputs.sort_unstable_by_key(Output::place);
         did.unevaluated.extend(unevaluated);
         did.lost.extend(lost);
         did.lost.sort_by_key(Lost::place);
         did.undeclared.extend(step.undeclared);
         did.threads = did.threads.max(step.threads);
         did.ctas = (did.ctas.0 + step.ctas.0, did.ctas.1 + step.ctas.1);
-        did.warp_instructions += step.warp_instructions;
-        did.thread_instructions += step.thread_instructions;
-        did.barriers += step.barriers;
-        did.warp_syncs += step.warp_syncs;
+        did.counts.add(&step.counts);
         did.term_nodes += step.term_nodes;
         did.term_bytes += step.term_bytes;
         did.exact_ctas += step.exact_ctas;
-        did.at_known_points |= step.at_known_points;
         // These two include those of the steps before.
         did.held = step.held;
         did.taken = step.taken;
@@ -158,13 +153,7 @@ impl Left {
                     look(store.bytes())?;
                 }
                 let Output { store: from, value, .. } = did.outputs[at];
-                let mut copy = |term| store.import_left(&did.stores, (from, term));
-                let value = match value {
-                    OutputValue::Bits(bits) => OutputValue::Bits(bits),
-                    OutputValue::Real(term) => OutputValue::Real(copy(term)),
-                    OutputValue::Integer(term) => OutputValue::Integer(copy(term)),
-                };
-                values.push((at, value));
+                values.push((at, value.map(|term| store.import_left(&did.stores, (from, term)))));
             }
             store.close();
             Ok((store, values))
@@ -227,15 +216,11 @@ impl Earlier for Left {
             },
             View::Input { .. } | View::Apply(..) => None,
         };
-        Some(known.map_or_else(
-            || {
-                Value::Sym(match of {
-                    Element::Float(format) => Sym::real(format, term),
-                    Element::Int { .. } | Element::Bool => Sym::int(of.bytes(), term),
-                })
-            },
-            Value::Bits,
-        ))
+        Some(match (known, of) {
+            (Some(bits), _) => Value::Bits(bits),
+            (None, Element::Float(format)) => Value::Sym(Sym::real(format, term)),
+            (None, Element::Int { .. } | Element::Bool) => Value::Sym(Sym::int(of.bytes(), term)),
+        })
     }
 
     fn taken(&self) -> (Held, u64) {

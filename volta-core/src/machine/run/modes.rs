@@ -1,28 +1,20 @@
 //! The ways of running a CTA: in lockstep, warp by warp, with vector clocks, with guards that are counted.
 
-use super::attempt::attempt;
 use super::ran::{CtaRun, Ran};
 use crate::case::{Options, Schedule};
-use crate::launch::Launch;
 use crate::machine::cta::work::Beside;
+use crate::machine::group::context::Context;
 use crate::machine::group::premises::Premises;
 use crate::machine::group::stop::Stop;
 use crate::machine::sync::synchronisation::Mode;
-use crate::machine::sync::tickets::Tickets;
 use crate::verdict::FaultKind;
 use std::sync::Arc;
 
 /// Runs a CTA as simply as its accesses and its waits allow, for the inputs that fulfil some premises.
-pub(super) fn run_about(
-    launch: &Launch<'_>,
-    options: &Options,
-    (cta, premises): (u64, &Arc<Premises>),
-    beside: Beside<'_>,
-) -> CtaRun {
+pub(super) fn run_about(context: Context<'_>, premises: &Arc<Premises>, beside: Beside<'_>) -> CtaRun {
+    let Context { launch, options, .. } = context;
     let mut run = CtaRun::about(Arc::clone(premises));
-    let attempt_as = |run: &mut CtaRun, mode| {
-        run.done = attempt(launch, options, cta, mode, (beside, run), &mut Tickets::default())
-    };
+    let attempt_as = |run: &mut CtaRun, mode| run.done = run.attempt(context, mode, beside);
     if !options.exact_clocks && launch.ranks() == 1 && !launch.overlaps {
         attempt_as(&mut run, Mode::Lockstep);
         if let Err(Stop::Fault(_) | Stop::Possible(_) | Stop::Missing(_)) = run.done {
@@ -48,8 +40,7 @@ pub(super) fn run_about(
         // with the last warp first, it comes before, and the two race.
         let options = Options { schedule: Schedule::Reversed, ..options.clone() };
         let mut other = CtaRun::about(Arc::clone(premises));
-        let tickets = &mut Tickets::default();
-        let done = attempt(launch, &options, cta, Mode::VectorClocks, (beside, &mut other), tickets);
+        let done = other.attempt(Context { options: &options, ..context }, Mode::VectorClocks, beside);
         if is_fault(&done, FaultKind::Race) {
             run.done = done;
             run.relied.merge(other.relied);

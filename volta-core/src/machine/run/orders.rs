@@ -1,14 +1,12 @@
 //! Runs a CTA, or CTAs that run together, in as many orders of the operations on counters as it takes to speak for all
 //! of them (rule Y18), and compares what they leave.
 
-use super::attempt::attempt;
 use super::output::{Lost, OutputValue};
 use super::ran::{CtaRun, Ran};
 use crate::base::assumption::Assumption;
-use crate::case::Options;
-use crate::launch::Launch;
 use crate::machine::cta::work::Beside;
 use crate::machine::group::assumptions::Relied;
+use crate::machine::group::context::Context;
 use crate::machine::group::stop::Stop;
 use crate::machine::memory::contents::{Page, Placed};
 use crate::machine::sync::queue::{Changed, Queue, Schedule};
@@ -18,9 +16,9 @@ use crate::machine::sync::tickets::{
 };
 use crate::program::InstId;
 use crate::term::{Store, TermId, View};
-use crate::verdict::{Fault, FaultKind, Site};
+use crate::verdict::{Fault, FaultKind, Place, Site};
 use rustc_hash::FxHashSet;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// A message shows as many operations.
@@ -29,15 +27,10 @@ const MOST_SITES: usize = 3;
 const ENOUGH_ORDERS: usize = 8;
 
 /// Runs it in all orders.
-pub(super) fn run_in_orders(
-    launch: &Launch<'_>,
-    options: &Options,
-    linear: u64,
-    beside: Beside<'_>,
-) -> CtaRun {
+pub(super) fn run_in_orders(context: Context<'_>, beside: Beside<'_>) -> CtaRun {
     let mut run = CtaRun::new();
-    run.relied = Relied::new(launch, &options.rules);
-    let mut runs = Orders { launch, options, linear, beside, run, spoken: Vec::new(), draws_again: false };
+    run.relied = Relied::new(context.launch, &context.options.rules);
+    let mut runs = Orders { context, beside, run, spoken: Vec::new(), draws_again: false };
     let done = match runs.all() {
         Err(Stop::Fault(fault)) if fault.rule == "Y18" && runs.draws_again => runs.as_items(),
         done => done,
@@ -48,7 +41,7 @@ pub(super) fn run_in_orders(
     if executed > 1 && are_all {
         run.relied.others.insert(Assumption::relied(format!(
             "{} is open: {executed} orders were executed, which speak for all (Y18)",
-            if launch.has_locks {
+            if context.launch.has_locks {
                 "in which order threads take locks, or draw numbers,"
             } else {
                 "which thread an atomic operation tells that it is the last, or another one in particular,"
@@ -59,11 +52,9 @@ pub(super) fn run_in_orders(
     run
 }
 
-struct Orders<'a, 'l> {
-    launch: &'l Launch<'l>,
-    options: &'l Options,
-    linear: u64,
-    beside: Beside<'a>,
+struct Orders<'l> {
+    context: Context<'l>,
+    beside: Beside<'l>,
     /// What all runs relied on and took.
     run: CtaRun,
     /// The orders for which each run speaks.
@@ -72,7 +63,7 @@ struct Orders<'a, 'l> {
     draws_again: bool,
 }
 
-impl<'l> Orders<'l, 'l> {
+impl Orders<'_> {
     fn all(&mut self) -> Result<Ran, Stop> {
         let (mut first, tickets): (Ran, Tickets) = self.speaking(None)?;
         if tickets.draws.is_empty() {
@@ -114,13 +105,8 @@ impl<'l> Orders<'l, 'l> {
     /// The first few operations that draw.
     fn sites(&self, tickets: &Tickets) -> Arc<[Site]> {
         let drawn: BTreeSet<InstId> = tickets.draws.iter().map(|draw| draw.pc).collect();
-        let places = drawn.into_iter().filter_map(|pc| self.launch.place(pc)).take(MOST_SITES);
-        let site = |place| Site {
-            action: "threads execute this in any order".into(),
-            thread: None,
-            place: Some(place),
-        };
-        places.map(site).collect()
+        let places = drawn.into_iter().filter_map(|pc| self.context.launch.place(pc)).take(MOST_SITES);
+        places.map(|place| in_any_order("threads execute this in any order", place)).collect()
     }
 
     /// Whether far more orders would have to be executed than are, if further runs speak for as few as those so far.
@@ -155,7 +141,7 @@ impl<'l> Orders<'l, 'l> {
     fn as_items(&mut self) -> Result<Ran, Stop> {
         let mut changed = Changed::default();
         let ran = loop {
-            let (done, tickets) = self.with(Tickets::of_queue(changed));
+            let (done, tickets) = self.with(Tickets::of_queue(Queue::new(changed)));
             let ran = match done {
                 Ok(ran) => ran,
                 Err(Stop::Fault(fault)) if fault.kind == FaultKind::Unsupported => {
@@ -177,19 +163,15 @@ impl<'l> Orders<'l, 'l> {
 
     /// A run of items in one schedule, if another schedule leaves something else.
     fn differing_schedules(&mut self) -> Option<Ran> {
-        let (first, tickets) = self.with(Tickets::of_schedule(Schedule::Forwards));
+        let (first, tickets) = self.with(Tickets::of_queue(Queue::of_schedule(Schedule::Forwards)));
         let mut first = first.ok()?;
         for schedule in [Schedule::Backwards, Schedule::Alone] {
-            let other = self.with(Tickets::of_schedule(schedule)).0.ok()?;
+            let other = self.with(Tickets::of_queue(Queue::of_schedule(schedule))).0.ok()?;
             self.compare(&mut first, other).ok()?;
             if !first.others.differing.is_empty() {
-                let place = tickets.queue.as_ref().and_then(Queue::pc).and_then(|pc| self.launch.place(pc));
-                let site = |place| Site {
-                    action: "items are taken in any order".into(),
-                    thread: None,
-                    place: Some(place),
-                };
-                first.others.sites = place.map(site).into_iter().collect();
+                let place = tickets.queue.and_then(|queue| self.context.launch.place(queue.taken?.pc));
+                let site = place.map(|place| in_any_order("items are taken in any order", place));
+                first.others.sites = site.into_iter().collect();
                 first.others.are_partial = true;
                 return Some(first);
             }
@@ -207,25 +189,18 @@ impl<'l> Orders<'l, 'l> {
         let mut run = CtaRun::new();
         let instructions = self.beside.instructions + self.run.taken.instructions;
         let beside = Beside { instructions, ..self.beside };
-        let done = attempt(
-            self.launch,
-            self.options,
-            self.linear,
-            Mode::VectorClocks,
-            (beside, &mut run),
-            &mut tickets,
-        );
+        let done = run.draw(self.context, Mode::VectorClocks, beside, &mut tickets);
         self.run.taken.instructions += run.taken.instructions;
         if self.run.taken.held.total() < run.taken.held.total() {
             self.run.taken.held = run.taken.held;
         }
-        self.run.relied.merge(std::mem::take(&mut run.relied));
+        self.run.relied.merge(run.relied);
         (done.map_err(Stop::alone), tickets)
     }
 
     fn unclear(&self, why: &str) -> Stop {
         let (which, message) =
-            (self.launch.which, format!("what atomic operations return is not followed: {why}"));
+            (self.context.launch.which, format!("what atomic operations return is not followed: {why}"));
         Stop::Fault(Box::new(Fault::new(which, FaultKind::Unsupported, "Y18", message, Vec::new(), None)))
     }
 
@@ -233,28 +208,21 @@ impl<'l> Orders<'l, 'l> {
     fn compare(&self, first: &mut Ran, other: Ran) -> Result<(), Stop> {
         let places = |ran: &Ran| {
             let written = ran.outputs.iter().map(|(param, element, _)| (*param, *element));
-            let written: BTreeSet<(usize, u64)> = written.chain(ran.unevaluated.iter().copied()).collect();
-            written
+            let written = written.chain(ran.unevaluated.iter().copied());
+            written.chain(ran.lost.iter().map(Lost::place)).collect::<BTreeSet<_>>()
         };
-        let lost =
-            |ran: &Ran| ran.lost.iter().map(|lost| (lost.param, lost.element)).collect::<BTreeSet<_>>();
         if !first.contributions.is_empty() || !other.contributions.is_empty() {
             return Err(self.unclear("several blocks update global memory by atomic operations"));
         }
         if !first.perhaps.is_empty() || !other.perhaps.is_empty() {
             return Err(self.unclear("accesses to global memory depend on the input"));
         }
-        let leaves_alike = |other: &BTreeSet<(usize, u64)>| {
-            let own: BTreeSet<_> = places(first).union(&lost(first)).copied().collect();
-            own == *other
-        };
-        let all: BTreeSet<_> = places(&other).union(&lost(&other)).copied().collect();
-        if !leaves_alike(&all) || self.launch.clusters.len() > 1 && !touch_alike(&first.pages, &other.pages) {
+        let is_of_several = self.context.launch.clusters.len() > 1;
+        if places(first) != places(&other) || is_of_several && !touch_alike(&first.pages, &other.pages) {
             return Err(self.unclear("where the kernel writes depends on their order"));
         }
-        let values: std::collections::BTreeMap<(usize, u64), OutputValue> =
+        let values: BTreeMap<(usize, u64), OutputValue> =
             other.outputs.iter().map(|(param, element, value)| ((*param, *element), *value)).collect();
-        let lost_there = lost(&other);
         let mut same = Same { stores: [&first.store, &other.store], seen: FxHashSet::default() };
         let (mut differing, mut unclear) = (Vec::new(), Vec::new());
         for (param, element, value) in &first.outputs {
@@ -264,24 +232,26 @@ impl<'l> Orders<'l, 'l> {
                 continue;
             }
             match there {
-                Some(there) if self.launch.is_compared(*param) => {
+                Some(there) if self.context.launch.is_compared(*param) => {
                     differing.push((*param, *element, *value, there));
                 }
                 Some(_) | None => unclear.push((*param, *element)),
             }
         }
-        unclear.extend(lost_there);
+        unclear.extend(other.lost.iter().map(Lost::place).collect::<BTreeSet<_>>());
         unclear.extend(other.unevaluated.iter().filter(|at| !first.unevaluated.contains(at)));
-        if unclear.iter().any(|(param, _)| self.launch.is_compared(*param)) && !self.launch.is_followed {
+        if unclear.iter().any(|(param, _)| self.context.launch.is_compared(*param))
+            && !self.context.launch.is_followed
+        {
             return Err(self.unclear("whether an output has a value depends on their order"));
         }
         let unclear: BTreeSet<(usize, u64)> = unclear.into_iter().collect();
         first.outputs.retain(|(param, element, _)| !unclear.contains(&(*param, *element)));
-        first.lost.retain(|lost| !unclear.contains(&(lost.param, lost.element)));
+        first.lost.retain(|lost| !unclear.contains(&lost.place()));
         first.lost.extend(unclear.into_iter().map(|(param, element)| Lost {
             param,
             element,
-            step: self.launch.step,
+            step: self.context.launch.step,
             kind: FaultKind::Unsupported,
             rule: "Y18",
             what: "may depend on the order of atomic operations".to_string(),
@@ -297,6 +267,11 @@ impl<'l> Orders<'l, 'l> {
         }
         Ok(())
     }
+}
+
+/// The site of operations that may come in any order.
+fn in_any_order(action: &str, place: Place) -> Site {
+    Site { action: action.into(), thread: None, place: Some(place) }
 }
 
 /// Whether two runs have accessed global memory at the same places and in the same ways.

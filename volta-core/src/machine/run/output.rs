@@ -1,12 +1,14 @@
 //! Elements of outputs: what a CTA leaves in them, as elements of the type that their tensor declares.
 
 use crate::case::{Element, Param, Role, Rules, Which};
+use crate::concurrency::order::Access;
 use crate::concurrency::race::VectorClockDetector;
 use crate::launch::Launch;
 use crate::launch::advice::{origin_site, undefined_help};
 use crate::launch::objects::PAGE;
 use crate::launch::tensor::{ElementAt, Tensor};
 use crate::machine::cta::accesses::UnwrittenReads;
+use crate::machine::group::context::Context;
 use crate::machine::memory::contents::Page;
 use crate::number::Rational;
 use crate::number::format::{Format, to_f64};
@@ -37,6 +39,23 @@ impl OutputValue {
             OutputValue::Bits(_) => None,
         }
     }
+
+    /// The same contents with terms of another store.
+    pub(crate) fn map(self, copy: impl FnOnce(TermId) -> TermId) -> OutputValue {
+        match self {
+            OutputValue::Bits(bits) => OutputValue::Bits(bits),
+            OutputValue::Real(term) => OutputValue::Real(copy(term)),
+            OutputValue::Integer(term) => OutputValue::Integer(copy(term)),
+        }
+    }
+
+    /// Its number in an element of this type, as a term.
+    pub(super) fn number(self, ty: Element, store: &mut Store) -> TermId {
+        match self {
+            OutputValue::Real(term) | OutputValue::Integer(term) => term,
+            OutputValue::Bits(bits) => integer_constant(ty, bits, store),
+        }
+    }
 }
 
 /// A written element of an output tensor.
@@ -50,6 +69,12 @@ pub struct Output {
     pub store: usize,
     /// Its value.
     pub value: OutputValue,
+}
+
+impl Output {
+    pub(super) fn place(&self) -> (usize, u64) {
+        (self.param, self.element)
+    }
 }
 
 /// The elements of a page with at least one written or updated byte, each with its offset in the page in bytes.
@@ -116,6 +141,22 @@ pub(crate) fn element_value(
 /// An error of an output: the kind of fault, its rule, a description, and where the value became undefined, if it is.
 pub(super) type WrongOutput = (FaultKind, &'static str, String, Option<Origin>);
 
+/// What is wrong with an output that has no value for some inputs.
+pub(super) const IN_PART: &str = "is written, or computed from what is written, for some inputs only";
+
+/// What an element of a tensor holds before the launch, if it has a value.
+pub(super) fn value_before(
+    tensor: &Tensor,
+    element: u64,
+    store: &mut Store,
+    masks: &mut Masks,
+) -> Option<OutputValue> {
+    let value = tensor.value(element, store, InstId(u32::MAX));
+    let (mut packed, mut ranges) = (PackedValues::default(), Ranges::default());
+    let mut residues = IntTerms { packed: &mut packed, store, ranges: &mut ranges, pc: InstId(0) };
+    output_value(tensor, value, &mut residues, masks).ok()
+}
+
 /// A value as an element of the type that the tensor declares.
 pub(super) fn output_value(
     tensor: &Tensor,
@@ -125,48 +166,37 @@ pub(super) fn output_value(
 ) -> Result<OutputValue, WrongOutput> {
     let name = tensor.element.name();
     if let Some(origin) = residues.packed.undefined_part(value) {
+        use FaultKind::{Nondeterministic, Undefined, Uninitialised, Unsupported};
         let (kind, rule, what) = match residues.packed.leaf(origin) {
-            Origin::Unwritten(_) if origin.number().is_some() => (
-                FaultKind::Uninitialised,
-                "V6",
-                "is written, or computed from what is written, for some inputs only",
-            ),
+            Origin::Unwritten(_) if origin.number().is_some() => (Uninitialised, "V6", IN_PART),
             Origin::Unwritten(_) => {
-                (FaultKind::Uninitialised, "V6", "is computed from uninitialised memory or registers")
+                (Uninitialised, "V6", "is computed from uninitialised memory or registers")
             }
-            Origin::Unpredictable(_) | Origin::State(_) | Origin::Columns(_) => (
-                FaultKind::Nondeterministic,
-                "S4",
-                "is computed from a value that is not determined by the launch",
-            ),
+            Origin::Unpredictable(_) | Origin::State(_) | Origin::Columns(_) => {
+                (Nondeterministic, "S4", "is computed from a value that is not determined by the launch")
+            }
             Origin::Invalid(_) | Origin::Doubtful(_) | Origin::Partly(_) => {
-                (FaultKind::Undefined, "V6", "is undefined: an operation that it depends on has no value")
+                (Undefined, "V6", "is undefined: an operation that it depends on has no value")
             }
-            Origin::Unevaluated(_) => (
-                FaultKind::Unsupported,
-                "S2",
-                "depends on the result of an instruction whose value is not supported",
-            ),
+            Origin::Unevaluated(_) => {
+                (Unsupported, "S2", "depends on the result of an instruction whose value is not supported")
+            }
         };
         return Err((kind, rule, what.into(), Some(origin)));
     }
-    let mismatch = |held: String| {
+    let mismatch = |held: &str| {
         let what = format!("is declared {name}, but {held} is stored in it");
-        Err((FaultKind::TypeMismatch, "V1", what, None))
+        (FaultKind::TypeMismatch, "V1", what, None)
     };
+    let is_single = |format| matches!(format, Format::F32 | Format::Tf32);
     let value = match tensor.element {
-        Element::Float(Format::F32 | Format::Tf32) => residues.packed.as_f32(value),
+        Element::Float(format) if is_single(format) => residues.packed.as_f32(value),
         Element::Float(_) | Element::Int { .. } | Element::Bool => value,
     };
     if let (Element::Float(_), Some(choice)) = (tensor.element, residues.packed.as_choice(value)) {
         let mut arm = |value| match output_value(tensor, value, residues, masks)? {
             OutputValue::Real(term) => Ok(term),
-            OutputValue::Bits(_) | OutputValue::Integer(_) => Err((
-                FaultKind::TypeMismatch,
-                "V1",
-                format!("is declared {name}, but an integer is stored in it"),
-                None,
-            )),
+            OutputValue::Bits(_) | OutputValue::Integer(_) => Err(mismatch("an integer")),
         };
         let (then, otherwise) = (arm(choice.then)?, arm(choice.otherwise)?);
         let term = residues.chosen(choice.condition, then, otherwise);
@@ -196,34 +226,30 @@ pub(super) fn output_value(
             Err((FaultKind::Uninitialised, "V6", "is undefined".into(), Some(origin)))
         }
         (element, Value::Sym(sym)) => match (element, sym.kind()) {
-            (Element::Float(format), SymKind::Real(held, term)) if same_format(format, held) => {
+            (Element::Float(format), SymKind::Real(held, term))
+                if format == held || is_single(format) && is_single(held) =>
+            {
                 Ok(OutputValue::Real(term))
             }
-            (_, SymKind::Real(held, _)) => mismatch(format!("a real in format {}", held.name())),
+            (_, SymKind::Real(held, _)) => Err(mismatch(&format!("a real in format {}", held.name()))),
             (_, SymKind::Int(held, _)) => {
-                mismatch(format!("an integer of {held} bytes that depends on the input"))
+                Err(mismatch(&format!("an integer of {held} bytes that depends on the input")))
             }
-            (_, SymKind::Half64(..)) => mismatch("half of an f64".into()),
-            (_, SymKind::Pair(..) | SymKind::Packed(_)) => mismatch("a pack of smaller values".into()),
+            (_, SymKind::Half64(..)) => Err(mismatch("half of an f64")),
+            (_, SymKind::Pair(..) | SymKind::Packed(_)) => Err(mismatch("a pack of smaller values")),
             (_, SymKind::Fragment { .. }) => {
-                mismatch("some element of a `wmma` fragment (which one is not specified)".into())
+                Err(mismatch("some element of a `wmma` fragment (which one is not specified)"))
             }
-            (_, SymKind::Choice(_) | SymKind::Partly(_)) => mismatch("a choice between encodings".into()),
+            (_, SymKind::Choice(_) | SymKind::Partly(_)) => Err(mismatch("a choice between encodings")),
             (_, SymKind::Ticket(_)) => {
                 Err((FaultKind::Unsupported, "Y18", "depends on the order of atomic operations".into(), None))
             }
-            (_, SymKind::Answer(_)) => Err((
-                FaultKind::Nondeterministic,
-                "Y9",
-                "depends on whether a phase of a barrier was complete when it was tested once".into(),
-                None,
-            )),
+            (_, SymKind::Answer(_)) => {
+                let what = "depends on whether a phase of a barrier was complete when it was tested once";
+                Err((FaultKind::Nondeterministic, "Y9", what.into(), None))
+            }
         },
     }
-}
-
-fn same_format(a: Format, b: Format) -> bool {
-    a == b || matches!((a, b), (Format::F32, Format::Tf32) | (Format::Tf32, Format::F32))
 }
 
 /// The contents of an element of an output before the launch, as the tensor of `which` declares it; `None` if it has
@@ -238,10 +264,7 @@ pub fn initial_value(
 ) -> Option<OutputValue> {
     let one = param.listed(element);
     let tensor = crate::launch::tensor::tensor(which, at, one.as_ref().unwrap_or(param)).ok().flatten()?;
-    let value = tensor.value(element, store, InstId(u32::MAX));
-    let (mut packed, mut ranges) = (PackedValues::default(), Ranges::default());
-    let mut residues = IntTerms { packed: &mut packed, store, ranges: &mut ranges, pc: InstId(0) };
-    output_value(&tensor, value, &mut residues, &mut Masks::new(rules)).ok()
+    value_before(&tensor, element, store, &mut Masks::new(rules))
 }
 
 /// The number that bits represent in a type, as a term.
@@ -275,42 +298,38 @@ impl Lost {
     }
 }
 
-/// The fault of an output element with this error.
-pub(super) fn output_fault(
-    launch: &Launch<'_>,
-    at: ElementAt<'_>,
-    (kind, rule, what, _): WrongOutput,
-    sites: Vec<Site>,
-) -> Fault {
-    let place = launch.spell(at).unwrap_or_else(|| at.tensor.name.clone());
-    let is_output = matches!(at.tensor.role, Role::Out | Role::InOut);
-    let message = if is_output { format!("the output {place} {what}") } else { format!("{place} {what}") };
-    let typed = (kind == FaultKind::TypeMismatch && launch.is_followed)
-        .then(|| "between launches, a tensor holds elements of its declared type".to_owned());
-    let help = typed.or(undefined_help(kind).map(str::to_owned));
-    Fault::new(launch.which, kind, rule, message, sites, help)
+impl Launch<'_> {
+    /// The fault of an output element with this error.
+    pub(super) fn output_fault(&self, at: ElementAt<'_>, wrong: WrongOutput, sites: Vec<Site>) -> Fault {
+        let (kind, rule, what, _) = wrong;
+        let place = self.spell(at).unwrap_or_else(|| at.tensor.name.clone());
+        let is_output = matches!(at.tensor.role, Role::Out | Role::InOut);
+        let message =
+            if is_output { format!("the output {place} {what}") } else { format!("{place} {what}") };
+        let typed = (kind == FaultKind::TypeMismatch && self.is_followed)
+            .then(|| "between launches, a tensor holds elements of its declared type".to_owned());
+        let help = typed.or(undefined_help(kind).map(str::to_owned));
+        Fault::new(self.which, kind, rule, message, sites, help)
+    }
 }
 
-/// The last write to a cell of an output, and where its value became undefined, as recorded by a run with vector
-/// clocks.
-pub(super) fn sites_of(
-    launch: &Launch<'_>,
-    linear: u64,
-    (tensor, cell): (u32, u64),
-    (exact, unwritten, packed): (&VectorClockDetector, &UnwrittenReads, &PackedValues),
-    origin: Option<Origin>,
-) -> Vec<Site> {
-    let object = launch.objects.of_tensor(tensor);
-    let written = object.and_then(|object| exact.history(object, cell).0.last().copied());
-    let written = written.map(|access| Site {
-        action: "writes it".into(),
-        thread: Some(launch.thread(linear, access.thread)),
-        place: launch.place(access.inst),
-    });
-    let read = |origin: Origin| {
-        let leaf = packed.leaf(origin);
-        let noted = unwritten.get(&origin.raw()).or_else(|| unwritten.get(&leaf.raw()));
-        noted.cloned().or_else(|| origin_site(launch, leaf))
-    };
-    written.into_iter().chain(origin.and_then(read)).collect()
+impl Context<'_> {
+    /// The last write to a cell of an output, and where its value became undefined, as recorded by a run with vector
+    /// clocks.
+    pub(super) fn sites_of(
+        &self,
+        (tensor, cell): (u32, u64),
+        (exact, unwritten, packed): (&VectorClockDetector, &UnwrittenReads, &PackedValues),
+        origin: Option<Origin>,
+    ) -> Vec<Site> {
+        let object = self.launch.objects.of_tensor(tensor);
+        let written = object.and_then(|object| exact.history(object, cell).0.last().copied());
+        let site = |access: Access| self.site_of_thread("writes it".into(), access.thread, access.inst);
+        let read = |origin: Origin| {
+            let leaf = packed.leaf(origin);
+            let noted = unwritten.get(&origin.raw()).or_else(|| unwritten.get(&leaf.raw()));
+            noted.cloned().or_else(|| origin_site(self.launch, leaf))
+        };
+        written.map(site).into_iter().chain(origin.and_then(read)).collect()
+    }
 }

@@ -5,7 +5,7 @@
 //! it. Values that depend on a finding are unknown, *in doubt* ([`Origin::Doubtful`](crate::value::Origin)): doubt
 //! spreads like undefined values, findings about it are not reported, and the run ends where it decides control flow.
 
-use super::output::{element_value, fill_written, output_fault, output_value, sites_of, written_elements};
+use super::output::{element_value, fill_written, output_value, written_elements};
 use crate::base::budget::Limit;
 use crate::case::Options;
 use crate::concurrency::race::Detector;
@@ -13,7 +13,6 @@ use crate::launch::Launch;
 use crate::launch::objects::PAGE;
 use crate::machine::cta::Cta;
 use crate::machine::cta::work::Beside;
-use crate::machine::group::context::Context;
 use crate::machine::group::findings::{Findings, Key, key};
 use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::ValueTerms;
@@ -81,7 +80,7 @@ fn of_cta(
         let done = cta.run().and_then(|()| cta.check_budgets());
         beside.instructions += cta.work.taken().instructions.max(LEAST_INSTRUCTIONS);
         let mut survey = match done {
-            Ok(()) => outputs(cta, linear),
+            Ok(()) => outputs(cta),
             Err(stop) => {
                 let mut survey = cta.values.terms.survey.take().map(|survey| *survey).unwrap_or_default();
                 // The run cannot continue after others.
@@ -102,10 +101,10 @@ fn of_cta(
 }
 
 /// Checks the outputs of a CTA that ran to its end as well: one finding for each store.
-fn outputs(cta: Cta<'_>, linear: u64) -> Findings {
-    let Cta { context: Context { launch, .. }, values, sync, memory, unwritten, .. } = cta;
+fn outputs(cta: Cta<'_>) -> Findings {
+    let Cta { context, values, sync, memory, unwritten, .. } = cta;
     let ValueTerms { mut store, mut packed, mut ranges, mut relied, survey, .. } = values.terms;
-    let order = sync.order;
+    let (launch, order) = (context.launch, sync.order);
     let mut survey = survey.map(|survey| *survey).unwrap_or_default();
     let Detector::VectorClock(exact) = &order else { return survey };
     let (mut pages, ..) = memory.into_parts();
@@ -134,8 +133,8 @@ fn outputs(cta: Cta<'_>, linear: u64) -> Findings {
                 continue;
             }
             let cell = (*number, *page * PAGE as u64 + first as u64 / 4);
-            let sites = sites_of(launch, linear, cell, (exact, &unwritten, packed), wrong.3);
-            let fault = output_fault(launch, at, wrong, sites);
+            let sites = context.sites_of(cell, (exact, &unwritten, packed), wrong.3);
+            let fault = launch.output_fault(at, wrong, sites);
             if survey.stands(&fault) {
                 survey.note(fault);
             }

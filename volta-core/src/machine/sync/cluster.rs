@@ -3,7 +3,6 @@
 
 use crate::base::index::number_of;
 use crate::base::lane::{Lane, LaneMask};
-use crate::concurrency::agent::Agent;
 use crate::concurrency::clock::Joined;
 use crate::launch::objects::{locate, to_generic};
 use crate::machine::group::context::Context;
@@ -45,9 +44,6 @@ pub(crate) struct Reach {
     /// For an operation on an mbarrier, the number of phases that are over when its own one is.
     pub(crate) phases: u32,
 }
-
-/// What accesses an object, and where: its agent, whether it writes, the object and the cell.
-pub(crate) type Reaching = (Agent, bool, (u32, u64));
 
 /// The state that CTAs of a cluster share, besides memory.
 #[derive(Debug, Default)]
@@ -134,41 +130,28 @@ impl Context<'_> {
     ) -> Result<(Space, u64), Stop> {
         let (own, inner) = locate(space, address);
         let ranks = self.launch.cluster_ranks();
-        let there = match own {
-            Space::Shared | Space::Cluster if rank < u64::from(ranks) => {
-                let found = self.launch.objects.find(Space::Cluster, inner);
-                // The clusters of a cooperative grid have one CTA.
-                let rank = if self.launch.cooperative { warp.rank } else { number_of(rank as usize) };
-                let is_foreign = self.launch.cooperative
-                    && self.launch.objects.rank_at(inner).is_some_and(|own| own != rank);
-                if is_foreign {
-                    let message =
-                        "an address in the shared memory of another CTA of a cooperative grid is not supported"
-                            .to_string();
-                    return Err(self.fault(FaultKind::Unsupported, "S2", message, warp, lane, pc));
-                }
-                found.and_then(|_| self.launch.objects.in_cta(inner, rank))
-            }
-            Space::Shared
-            | Space::Cluster
-            | Space::Global
-            | Space::Local
-            | Space::Const
-            | Space::Param
-            | Space::Generic
-            | Space::Tensor => None,
-        };
-        match there {
-            Some(there) => Ok((Space::Cluster, there)),
-            None if rank >= u64::from(ranks) => {
-                let message = format!("there is no CTA {rank} in a cluster of {ranks}");
-                Err(self.fault(FaultKind::OutOfBounds, "Y13", message, warp, lane, pc))
-            }
-            None => {
-                let message = "an address outside shared memory is used as one in shared memory".to_string();
-                Err(self.fault(FaultKind::OutOfBounds, "Y13", message, warp, lane, pc))
-            }
+        if rank >= u64::from(ranks) {
+            let message = format!("there is no CTA {rank} in a cluster of {ranks}");
+            return Err(self.fault(FaultKind::OutOfBounds, "Y13", message, warp, lane, pc));
         }
+        let mut there = None;
+        if matches!(own, Space::Shared | Space::Cluster) {
+            let found = self.launch.objects.find(Space::Cluster, inner);
+            // The clusters of a cooperative grid have one CTA.
+            let rank = if self.launch.cooperative { warp.rank } else { number_of(rank as usize) };
+            let is_foreign =
+                self.launch.cooperative && self.launch.objects.rank_at(inner).is_some_and(|own| own != rank);
+            if is_foreign {
+                let message =
+                    "an address in the shared memory of another CTA of a cooperative grid is not supported";
+                return Err(self.fault(FaultKind::Unsupported, "S2", message, warp, lane, pc));
+            }
+            there = found.and_then(|_| self.launch.objects.in_cta(inner, rank));
+        }
+        there.map(|there| (Space::Cluster, there)).ok_or_else(|| {
+            let message = "an address outside shared memory is used as one in shared memory";
+            self.fault(FaultKind::OutOfBounds, "Y13", message, warp, lane, pc)
+        })
     }
 }
 

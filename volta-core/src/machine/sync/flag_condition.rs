@@ -5,7 +5,6 @@ use crate::machine::group::warp::Warp;
 use crate::program::{FlagLoop, FlagRounds, InstId, PredId, Program, RegId};
 use crate::value::known_words::KnownWords;
 use crate::value::{Truth, Value};
-use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// The condition on which a lane leaves such a loop.
@@ -15,8 +14,7 @@ pub(crate) struct Condition {
     /// Whether code after the loop reads the value that the loop found.
     pub(crate) is_read: bool,
     /// The known values of registers that the condition reads and that no iteration changes.
-    registers: FxHashMap<RegId, u64>,
-    predicates: FxHashMap<PredId, bool>,
+    known: KnownWords,
     /// A register of the condition that holds the result of an atomic operation on the flag, and the index of that
     /// change.
     pub(crate) found: Option<(RegId, usize)>,
@@ -30,19 +28,10 @@ pub(crate) fn polls_in_rounds(
     (warp, lane): (&Warp, Lane),
 ) -> Option<bool> {
     let op = |at: &InstId| &program.insts[at.index()].op;
-    let registers = rounds.registers.iter().filter_map(|r| match warp.register(*r).get(lane) {
-        Value::Bits(bits) => Some((*r, bits)),
-        Value::Sym(_) | Value::Undefined(_) => None,
-    });
-    let registers: FxHashMap<RegId, u64> = registers.collect();
-    let predicates = rounds.predicates.iter().filter_map(|p| match warp.predicates[p.index()].get(lane) {
-        Truth::Known(holds) => Some((*p, holds)),
-        Truth::Condition(_) | Truth::Undefined(_) | Truth::Answer(_) => None,
-    });
-    let predicates: FxHashMap<PredId, bool> = predicates.collect();
+    let held = known_of(warp, lane, &rounds.registers, &rounds.predicates);
     let mut polls = None;
     for result in [false, true] {
-        let mut known = KnownWords { registers: registers.clone(), predicates: predicates.clone() };
+        let mut known = held.clone();
         known.predicates.insert(rounds.result, result);
         rounds.behind.iter().for_each(|at| known.step(op(at)));
         if known.truth(rounds.again)? != result {
@@ -57,6 +46,22 @@ pub(crate) fn polls_in_rounds(
     polls
 }
 
+/// What is known of some registers and predicates of a lane.
+fn known_of(warp: &Warp, lane: Lane, registers: &[RegId], predicates: &[PredId]) -> KnownWords {
+    let mut known = KnownWords::default();
+    for r in registers {
+        if let Value::Bits(bits) = warp.register(*r).get(lane) {
+            known.registers.insert(*r, bits);
+        }
+    }
+    for p in predicates {
+        if let Truth::Known(holds) = warp.predicates[p.index()].get(lane) {
+            known.predicates.insert(*p, holds);
+        }
+    }
+    known
+}
+
 impl Condition {
     /// The condition of a lane at a loop. Registers that an iteration changes are unknown at its beginning.
     pub(crate) fn of(
@@ -65,34 +70,20 @@ impl Condition {
         (warp, lane): (&Warp, Lane),
         found: impl Fn(RegId) -> Option<usize>,
     ) -> Condition {
-        let mut condition = Condition {
+        let is_undefined = |d: &&RegId| matches!(warp.register(**d).get(lane), Value::Undefined(_));
+        let mut undefined = looped.registers.iter().filter(is_undefined);
+        Condition {
             looped: Rc::clone(looped),
             is_read: program.reads_what_it_found(looped),
-            registers: FxHashMap::default(),
-            predicates: FxHashMap::default(),
-            found: None,
-        };
-        for d in &looped.registers {
-            match warp.register(*d).get(lane) {
-                Value::Bits(bits) => {
-                    condition.registers.insert(*d, bits);
-                }
-                Value::Sym(_) => {}
-                Value::Undefined(_) => condition.found = condition.found.or(found(*d).map(|at| (*d, at))),
-            }
+            known: known_of(warp, lane, &looped.registers, &looped.predicates),
+            found: undefined.find_map(|d| found(*d).map(|at| (*d, at))),
         }
-        for p in &looped.predicates {
-            if let Truth::Known(holds) = warp.predicates[p.index()].get(lane) {
-                condition.predicates.insert(*p, holds);
-            }
-        }
-        condition
     }
 
     /// Whether the loop is left if the flag holds `flag` and the atomic operation returned `found`; `None` if the
     /// condition depends on anything else.
     pub(crate) fn leaves(&self, program: &Program, flag: u32, found: Option<u32>) -> Option<bool> {
-        let mut known = KnownWords { registers: self.registers.clone(), predicates: self.predicates.clone() };
+        let mut known = self.known.clone();
         known.registers.insert(self.looped.d, flag.into());
         if let Some(((register, _), found)) = self.found.zip(found) {
             known.registers.insert(register, found.into());

@@ -146,11 +146,6 @@ impl Queue {
         Queue { schedule: Some(schedule), ..Queue::default() }
     }
 
-    /// The operation that gives items.
-    pub(crate) fn pc(&self) -> Option<InstId> {
-        self.taken.as_ref().map(|taken| taken.pc)
-    }
-
     /// After the last item: what items change, if that is more than was supposed.
     pub(crate) fn changed_more(self) -> Option<Changed> {
         let taken = self.taken.filter(|taken| taken.is_changed)?;
@@ -179,18 +174,11 @@ impl Queue {
         self.taken.as_ref().is_some_and(|taken| taken.waiting > 1)
     }
 
-    /// What takes items, once it is known.
-    pub(crate) fn taker(&self) -> Option<Taker> {
-        self.taken.as_ref().map(|taken| taken.taker)
-    }
-
     /// Bytes of what is recorded.
     pub(crate) fn bytes(&self) -> u64 {
         let Some(taken) = &self.taken else { return 0 };
-        let of = |held: &Held| {
-            size_of_val(&held.registers[..])
-                + size_of_val(&held.predicates[..])
-                + size_of_val(&held.local[..])
+        let of = |Held { registers, predicates, local }: &Held| {
+            size_of_val(&registers[..]) + size_of_val(&predicates[..]) + size_of_val(&local[..])
         };
         (taken.threads.iter().map(of).sum::<usize>() + size_of_val(&taken.shared[..])) as u64
     }
@@ -302,20 +290,17 @@ fn position(warp: &Warp, lane: Lane) -> Option<Position> {
     if !warp.exists.meets(one) {
         return None;
     }
-    let waits = if warp.exited.meets(one) {
+    if warp.exited.meets(one) {
         return Some((InstId::FIRST, Waits::Returned));
-    } else if warp.at_barrier.meets(one) {
-        Waits::AtBarrier
-    } else if warp.at_warp_sync.meets(one) {
-        Waits::AtWarpSync(warp.sync_masks[lane])
-    } else if warp.at_collective.meets(one) {
-        Waits::AtCollective
-    } else if warp.at_phase.meets(one) {
-        Waits::ToTake
-    } else {
-        Waits::Never
-    };
-    Some((warp.pc[lane], waits))
+    }
+    let waiting = [
+        (warp.at_barrier, Waits::AtBarrier),
+        (warp.at_warp_sync, Waits::AtWarpSync(warp.sync_masks[lane])),
+        (warp.at_collective, Waits::AtCollective),
+        (warp.at_phase, Waits::ToTake),
+    ];
+    let waits = waiting.into_iter().find(|(lanes, _)| lanes.meets(one));
+    Some((warp.pc[lane], waits.map_or(Waits::Never, |(_, waits)| waits)))
 }
 
 impl Before {
@@ -329,17 +314,15 @@ impl Before {
         let arrived = |arrival: &Arrival| {
             (arrival.warp.wrapping_sub(first), arrival.pc, arrival.waits, arrival.reduces)
         };
+        let state = |state: &State| {
+            // Who came first is not part of it.
+            let mut all: Vec<Arrived> = state.arrivals.iter().map(arrived).collect();
+            all.sort_unstable_by_key(|(warp, pc, ..)| (*warp, *pc));
+            (state.expected, all)
+        };
         Before {
             threads: lanes.map(|(warp, lane)| position(&warps[warp], lane)).collect(),
-            barriers: barriers
-                .iter()
-                .map(|state| {
-                    // Who came first is not part of it.
-                    let mut all: Vec<Arrived> = state.arrivals.iter().map(arrived).collect();
-                    all.sort_unstable_by_key(|(warp, pc, ..)| (*warp, *pc));
-                    (state.expected, all)
-                })
-                .collect(),
+            barriers: barriers.iter().map(state).collect(),
         }
     }
 }

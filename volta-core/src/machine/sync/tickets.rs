@@ -2,7 +2,7 @@
 //! may occur. A run executes them in one order and notes what the program asks about each ticket: it speaks for all
 //! orders in which each operation gets the same answers. Further orders are run until every order is spoken for.
 
-use super::queue::{Changed, CounterKey, Queue, Schedule};
+use super::queue::{CounterKey, Queue};
 use crate::concurrency::clock::Snapshot;
 use crate::concurrency::flag_changes::Told;
 use crate::program::{InstId, Scope, Update};
@@ -158,19 +158,9 @@ impl Tickets {
         Tickets { order, learns, ..Tickets::default() }
     }
 
-    /// Those of a run in which numbers are items of work, given what items change.
-    pub(crate) fn of_queue(changed: Changed) -> Tickets {
-        Tickets { learns: Learns::Nothing, queue: Some(Queue::new(changed)), ..Tickets::default() }
-    }
-
-    /// Those of a run in which items are taken as in one schedule.
-    pub(crate) fn of_schedule(schedule: Schedule) -> Tickets {
-        Tickets { learns: Learns::Nothing, queue: Some(Queue::of_schedule(schedule)), ..Tickets::default() }
-    }
-
-    /// The counter that gives items of work.
-    pub(crate) fn queue_key(&self) -> Option<CounterKey> {
-        self.queue.as_ref().and_then(Queue::key)
+    /// Those of a run in which numbers are items of work.
+    pub(crate) fn of_queue(queue: Queue) -> Tickets {
+        Tickets { learns: Learns::Nothing, queue: Some(queue), ..Tickets::default() }
     }
 
     /// Bytes of what is recorded.

@@ -46,12 +46,8 @@ impl Accesses<'_, '_> {
         {
             let message = "it is not known whether lanes store the same value to one place: an instruction that \
                            computes it is not supported";
-            return self.values.terms.undefined_fault(
-                (FaultKind::Unsupported, "S2"),
-                message.into(),
-                origin,
-                (warp, lane, at.pc),
-            );
+            let kind = (FaultKind::Unsupported, "S2");
+            return self.values.terms.undefined_fault(kind, message.into(), origin, (warp, lane, at.pc));
         }
         let same = content.filter(|_| conflict.is_of_writes()).is_some_and(|content| {
             let old = self.peek(warp, lane, at, cell);
@@ -177,32 +173,21 @@ impl Synchronisation<'_> {
         let widths = [conflict.earlier, conflict.later].map(|access| self.context.element_bytes(access.inst));
         let width = widths[0].filter(|_| widths[0] == widths[1]);
         let place = self.context.spell_by(object, (first, shared.count_ones()), width);
-        let site = |access: Access, writes| {
-            self.context.site_of_thread(
-                format!("{} {place}", self.context.verb(&access, writes)),
-                access.thread,
-                access.inst,
-            )
+        let site = |access: &Access, writes| {
+            let action = format!("{} {place}", self.context.verb(access, writes));
+            self.context.site_of_thread(action, access.thread, access.inst)
         };
+        let both = [&conflict.earlier, &conflict.later];
         let is_copy = matches!(conflict.earlier.agent, Agent::Copy { proxy: None, .. });
         let is_bulk = matches!(conflict.earlier.agent, Agent::Copy { proxy: Some(_), .. });
-        let is_matrix = |access: &Access| {
-            matches!(
-                self.context.launch.program.insts[access.inst.index()].op,
-                Op::LoadFragment { .. } | Op::StoreFragment { .. }
-            )
-        };
-        let is_product = |access: &Access| {
-            matches!(self.context.launch.program.insts[access.inst.index()].op, Op::Async(Async::Multiply(_)))
-        };
-        let is_of_products = is_product(&conflict.earlier);
+        let ops = both.map(|access| &self.context.launch.program.insts[access.inst.index()].op);
+        let is_matrix = |op: &Op| matches!(op, Op::LoadFragment { .. } | Op::StoreFragment { .. });
+        let is_of_products = matches!(ops[0], Op::Async(Async::Multiply(_)));
         let tensor_help = self.context.help_for_tensor_operation(conflict.earlier.inst);
-        let is_of_a_warp = [conflict.earlier, conflict.later].iter().any(is_matrix);
+        let is_of_a_warp = ops.into_iter().any(is_matrix);
         let is_of_one_store = same_value && conflict.earlier.inst == conflict.later.inst;
-        let sites = vec![
-            site(conflict.earlier, conflict.earlier_writes),
-            site(conflict.later, conflict.later_writes),
-        ];
+        let is_in_a_warp = conflict.earlier.thread / 32 == conflict.later.thread / 32;
+        let sites = vec![site(both[0], conflict.earlier_writes), site(both[1], conflict.later_writes)];
         let who = |access: Access| self.context.launch.thread(self.context.linear, access.thread);
         if conflict.lacks_fence {
             let message = format!(
@@ -231,13 +216,8 @@ impl Synchronisation<'_> {
             let message = format!("{message}: what it holds depends on the schedule");
             let help = "unordered updates agree only if they are the same operation on the same type (Y7); a barrier \
                         between different ones, such as `__syncthreads()`, orders them";
-            return self.context.fault_at(
-                FaultKind::Nondeterministic,
-                "Y7",
-                message,
-                sites,
-                Some(help.into()),
-            );
+            let (kind, help) = (FaultKind::Nondeterministic, Some(help.into()));
+            return self.context.fault_at(kind, "Y7", message, sites, help);
         }
         let help = if conflict.earlier.item != conflict.later.item {
             "these are two items of work, or an item and what comes before the first one: others may take them at the \
@@ -260,44 +240,35 @@ impl Synchronisation<'_> {
         } else if is_of_a_warp {
             "it is not specified by which lane of the warp a `wmma` operation accesses an element, so it may be this \
              one; `__syncwarp()` orders it with the other lanes, `__syncthreads()` with the whole block"
-        } else if [&conflict.earlier, &conflict.later]
-            .into_iter()
-            .all(|access| self.context.is_exchange(access))
-        {
+        } else if both.into_iter().all(|access| self.context.is_exchange(access)) {
             "the last one of unordered exchanges decides: use an operation that commutes, such as a maximum or a sum, or \
              order them by a barrier"
-        } else if is_of_one_store && conflict.earlier.thread / 32 == conflict.later.thread / 32 {
+        } else if is_of_one_store && is_in_a_warp {
             "lanes of a warp that store the same value do not race if one instruction stores it, that is, if they \
              have taken the same branches since a barrier, a `__syncwarp()` or a shuffle of all of them (and the case \
              is not `strict_stores`)"
-        } else if conflict.earlier.thread / 32 == conflict.later.thread / 32 {
+        } else if is_in_a_warp {
             "threads of one warp do not run in lockstep; between the two accesses, `__syncwarp()` orders the threads \
              of a warp, `__syncthreads()` those of the block"
-        } else if [&conflict.earlier, &conflict.later]
-            .into_iter()
-            .any(|access| self.context.polls_plainly(access))
-        {
+        } else if both.into_iter().any(|access| self.context.polls_plainly(access)) {
             "a loop that waits for another thread loads by strong operations, and that thread stores by them: \
              `ld.acquire` and `st.release` (`cuda::atomic_ref`), `volatile` with fences, or atomics"
-        } else if one != other && self.context.is_narrow(&conflict) {
+        } else if one != other && conflict.later.agent.goes_with(conflict.earlier.agent) {
+            // They would not race if their scopes contained both threads.
             "an operation whose scope is the block (`atomicAdd_block`, `.cta`) is atomic for threads of its own CTA \
              alone: for those of others its scope must be the device (`atomicAdd`, `.gpu`), or in a cluster `.cluster`"
+        } else if one != other && self.context.launch.cooperative {
+            "a barrier of the whole grid between the two accesses, such as `grid.sync()`, orders them, or a flag \
+             that is released after the first and acquired before the second; `__syncthreads()` orders one CTA only"
         } else if one != other {
-            if self.context.launch.cooperative {
-                "a barrier of the whole grid between the two accesses, such as `grid.sync()`, orders them, or a flag \
-                 that is released after the first and acquired before the second; `__syncthreads()` orders one CTA \
-                 only"
-            } else {
-                "a barrier of the whole cluster between the two accesses, such as `cluster.sync()`, orders them; \
-                 `__syncthreads()` orders one CTA only"
-            }
+            "a barrier of the whole cluster between the two accesses, such as `cluster.sync()`, orders them; \
+             `__syncthreads()` orders one CTA only"
         } else {
             "a barrier that both threads pass between the two accesses, such as `__syncthreads()`, orders them"
         };
         let mut stop = self.context.fault_at(FaultKind::Race, "Y1", message, sites, Some(help.into()));
         if let Stop::Fault(fault) = &mut stop {
-            let accesses = [&conflict.earlier, &conflict.later];
-            fault.timeline = self.meetings.timeline(self.context.launch, self.context.linear, accesses);
+            fault.timeline = self.meetings.timeline(self.context.launch, self.context.linear, both);
         }
         stop
     }
@@ -307,11 +278,8 @@ impl Context<'_> {
     /// Checks that an object may be written.
     pub(crate) fn writable(&self, warp: &Warp, at: &WarpAccess<'_>, bytes: u32) -> Result<(), Stop> {
         let lane = at.mask.first();
-        let read_only = match at.object.backing {
-            Backing::Tensor(number) => self.launch.tensors[number as usize].is_read_only(),
-            Backing::Shared(_) | Backing::Local(_) => false,
-        };
-        if !read_only {
+        let Backing::Tensor(number) = at.object.backing else { return Ok(()) };
+        if !self.launch.tensors[number as usize].is_read_only() {
             return Ok(());
         }
         if at.object.space != Space::Global {
@@ -331,11 +299,6 @@ impl Context<'_> {
         matches!(op, Op::Load { access, .. } if access.waits && access.strong.is_none())
     }
 
-    /// Whether two accesses would not race if their scopes contained both threads.
-    fn is_narrow(&self, conflict: &Conflict) -> bool {
-        conflict.later.agent.goes_with(conflict.earlier.agent)
-    }
-
     /// Whether an access is an atomic exchange of whose result nothing is used: such a one is executed as a store.
     fn is_exchange(&self, access: &Access) -> bool {
         let is_store = matches!(self.launch.program.insts[access.inst.index()].op, Op::Store { .. });
@@ -346,12 +309,10 @@ impl Context<'_> {
     fn verb(&self, access: &Access, writes: bool) -> String {
         let op = &self.launch.program.insts[access.inst.index()].op;
         let frees = matches!(op, Op::Async(Async::Tensor(TensorMemoryOp::Free { .. })));
-        if frees {
-            "frees".into()
-        } else if self.is_exchange(access) {
-            "exchanges".into()
-        } else {
-            access.verb(writes)
+        match (frees, self.is_exchange(access)) {
+            (true, _) => "frees".into(),
+            (false, true) => "exchanges".into(),
+            (false, false) => access.verb(writes),
         }
     }
 
@@ -422,21 +383,23 @@ impl Context<'_> {
         writes: bool,
     ) -> Stop {
         let verb = if writes { "writes" } else { "reads" };
+        let fault = |message: String, action: String, help: String| {
+            let site = self.site(action, warp, lane, pc);
+            self.fault_at(FaultKind::OutOfBounds, "M1", message, vec![site], Some(help))
+        };
         let objects = &self.launch.objects;
         // Farther away, a distance would depend on the layout of objects rather than on the kernel.
         let Some((number, offset)) = objects.find(space, address) else {
             if matches!(space, Space::Global | Space::Generic) && address < NULL_PAGE {
                 let message = format!("{verb} {bytes} bytes at address {address}: by a null pointer");
-                let site = self.site(format!("{verb} by a null pointer"), warp, lane, pc);
                 let help =
                     "an argument 0 is a null pointer: name a tensor in `args`, or let the kernel test for it";
-                return self.fault_at(FaultKind::OutOfBounds, "M1", message, vec![site], Some(help.into()));
+                return fault(message, format!("{verb} by a null pointer"), help.into());
             }
             if has_owner(space, address) {
                 let message = format!("{verb} {bytes} bytes of local memory that belongs to another thread");
-                let site = self.site(format!("{verb} there"), warp, lane, pc);
                 let help = "local memory is private to its thread: share by shared or global memory";
-                return self.fault_at(FaultKind::OutOfBounds, "M1", message, vec![site], Some(help.into()));
+                return fault(message, format!("{verb} there"), help.into());
             }
             let message = format!("{verb} {bytes} bytes at an address far from every object");
             return self.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc);
@@ -448,9 +411,8 @@ impl Context<'_> {
                  thread's own CTA",
                 pretty_name(&object.name)
             );
-            let site = self.site(format!("{verb} there"), warp, lane, pc);
-            let help = Some("use `.shared::cluster`, or a generic address".into());
-            return self.fault_at(FaultKind::OutOfBounds, "M1", message, vec![site], help);
+            let help = "use `.shared::cluster`, or a generic address";
+            return fault(message, format!("{verb} there"), help.into());
         }
         let has_fields = match object.backing {
             Backing::Tensor(number) => self.launch.tensors[number as usize].has_fields(),
@@ -488,7 +450,6 @@ impl Context<'_> {
             None => (format!("{bytes} bytes from byte {offset}"), format!("{} bytes", object.size)),
         };
         let message = format!("{verb} {place} of `{name}`, {relation}: it has {what}");
-        let site = self.site(format!("{verb} outside `{name}`"), warp, lane, pc);
         let is_dynamic = matches!(object.backing, Backing::Shared(_))
             && object.size <= u64::from(self.launch.dynamic_shared)
             && self.launch.program.variables.iter().any(|variable| {
@@ -504,7 +465,7 @@ impl Context<'_> {
         } else {
             "check the guard and the index, and the grid and shapes that the case gives".into()
         };
-        self.fault_at(FaultKind::OutOfBounds, "M1", message, vec![site], Some(help))
+        fault(message, format!("{verb} outside `{name}`"), help)
     }
 
     /// The number of bytes of an element that an instruction reads or writes, if its operation fixes it.
@@ -522,36 +483,27 @@ impl Context<'_> {
     }
 
     #[cold]
-    pub(crate) fn misaligned(
-        &self,
-        warp: &Warp,
-        mask: LaneMask,
-        pc: InstId,
-        object: &Object,
-        offsets: &[u64; 32],
-        total: u32,
-    ) -> Stop {
-        let lane = mask.iter().find(|lane| !offsets[*lane].is_multiple_of(u64::from(total)));
-        let name = pretty_name(&object.name);
+    pub(crate) fn misaligned(&self, warp: &Warp, at: &WarpAccess<'_>, total: u32) -> Stop {
+        let lane = at.mask.iter().find(|lane| !at.offsets[*lane].is_multiple_of(u64::from(total)));
+        let name = pretty_name(&at.object.name);
         let is_misplaced = lane.is_some();
-        let (lane, message) = match lane {
-            Some(lane) => {
-                let offset = offsets[lane];
-                (
-                    lane,
-                    format!(
-                        "{total} bytes at once at byte {offset} of `{name}`, which is not a multiple of {total}"
-                    ),
+        let message = match lane.map(|lane| at.offsets[lane]) {
+            Some(offset) => {
+                format!(
+                    "{total} bytes at once at byte {offset} of `{name}`, which is not a multiple of {total}"
                 )
             }
-            None => (
-                mask.first(),
-                format!("{total} bytes at once in `{name}`, which is aligned to {} bytes only", object.align),
-            ),
+            None => {
+                format!(
+                    "{total} bytes at once in `{name}`, which is aligned to {} bytes only",
+                    at.object.align
+                )
+            }
         };
-        let site = self.site(format!("accesses {total} bytes"), warp, lane, pc);
+        let lane = lane.unwrap_or(at.mask.first());
+        let site = self.site(format!("accesses {total} bytes"), warp, lane, at.pc);
         let is_of_a_matrix = matches!(
-            self.launch.program.insts[pc.index()].op,
+            self.launch.program.insts[at.pc.index()].op,
             Op::LoadFragment { .. }
                 | Op::StoreFragment { .. }
                 | Op::LoadMatrix { .. }

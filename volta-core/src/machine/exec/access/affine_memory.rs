@@ -15,7 +15,7 @@ use crate::machine::group::warp::Warp;
 use crate::machine::sync::synchronisation::Synchronisation;
 use crate::program::{RegId, Space, Src, Width};
 use crate::value::Value;
-use crate::value::packed::{Cell, PackedValues};
+use crate::value::packed::PackedValues;
 use crate::value::register::Affine;
 
 /// Where the lanes of a warp, or the threads of several warps, access one object.
@@ -214,20 +214,7 @@ impl Accesses<'_, '_> {
         {
             return Ok(false);
         }
-        let now = self.sync.now(warp);
-        let offsets = offsets.all();
-        let mut scratch = None;
-        let mut alarm = false;
-        for (step, source) in a.iter().enumerate() {
-            let register = self.context.operand(warp, *source, &mut scratch);
-            for (lane, offset) in Lane::all().zip(&offsets) {
-                let index = (*offset >> 2) as usize + step;
-                let shadow = &mut self.memory.shared_epochs[index];
-                alarm |= self.memory.parts.write(shadow, WHOLE, now, lane);
-                self.memory.shared[index] = Cell::of(register.get(lane));
-            }
-        }
-        if alarm { Err(Stop::NeedVectorClocks) } else { Ok(true) }
+        self.store_words(warp, LaneMask::ALL, (0, &offsets.all()), a).map(|()| true)
     }
 }
 

@@ -33,7 +33,7 @@ impl Accesses<'_, '_> {
         (d, a): (Option<RegId>, Src),
     ) -> Result<(), Stop> {
         if let Update::Counter { .. } = update {
-            let message = "a counter that wraps around is not supported here".to_string();
+            let message = "a counter that wraps around is not supported here";
             return Err(self.context.fault(FaultKind::Unsupported, "S2", message, warp, mask.first(), pc));
         }
         let addresses = self.values.terms.addresses(warp, mask, address, pc)?;
@@ -101,14 +101,11 @@ impl Accesses<'_, '_> {
         let is_of_several =
             matches!(at.object.backing, Backing::Tensor(_)) && self.context.launch.clusters.len() > 1;
         // Where only this CTA updates reals, their minimum is chosen as a whole.
-        let neutral = if update == own.update {
-            update.neutral()
-        } else if is_of_several {
-            update.neutral_encoding()
-        } else {
-            None
+        let neutral = match update == own.update {
+            true => update.neutral(),
+            false => update.neutral_encoding().filter(|_| is_of_several),
         };
-        let nothing = if narrow { neutral.map(Value::Bits) } else { None };
+        let nothing = neutral.map(Value::Bits).filter(|_| narrow);
         let given = by;
         let by = match nothing {
             Some(nothing) => {
@@ -178,21 +175,19 @@ impl Arithmetic<'_, '_> {
                     return Ok(Value::Undefined(Origin::Invalid(pc)));
                 };
                 // The order in which the sums are rounded depends on the schedule (rule V10).
-                let (op, approximate) = match update {
-                    Update::Extreme { largest: true, .. } => (TermOp::Max, false),
-                    Update::Extreme { largest: false, .. } => (TermOp::Min, false),
+                let op = match update {
+                    Update::Extreme { largest: true, .. } => TermOp::Max,
+                    Update::Extreme { largest: false, .. } => TermOp::Min,
                     Update::Real(_)
                     | Update::RealInWord { .. }
                     | Update::Integer(..)
-                    | Update::Counter { .. } => (TermOp::Add, true),
+                    | Update::Counter { .. } => TermOp::Add,
                 };
-                let precision = Precision { approximate, ..Precision::NEAREST };
+                let precision = Precision { approximate: op == TermOp::Add, ..Precision::NEAREST };
                 let shape = Shape { op, format, precision, clamp: Clamp::None };
                 if self.values.terms.store.is_ieee() && op == TermOp::Add {
-                    return Ok(Value::Sym(Sym::real(
-                        format,
-                        self.values.reals().ieee_atomic(format, [x, y], pc),
-                    )));
+                    let sum = self.values.reals().ieee_atomic(format, [x, y], pc);
+                    return Ok(Value::Sym(Sym::real(format, sum)));
                 }
                 if [x, y].iter().all(|term| self.values.numbers.known.contains(term.raw())) {
                     return Ok(self.fold_float(shape, &[x, y], pc));
@@ -257,10 +252,8 @@ impl Reals<'_, '_> {
             let real = self.read_real(value, Format::F32).ok().flatten();
             real.is_some_and(|real| self.is_not_negative(real))
         };
-        values
-            .into_iter()
-            .all(&mut is_good)
-            .then_some(Update::Extreme { largest: op == Int2::Max, format: Format::F32 })
+        let update = Update::Extreme { largest: op == Int2::Max, format: Format::F32 };
+        values.into_iter().all(&mut is_good).then_some(update)
     }
 
     /// The operand as bits, an integer or a real, or undefined. The error describes a value that is none of these.

@@ -2,20 +2,19 @@
 //! address is that one. `c ? a[i] : b[j]`, where compilers select the pointer and load once, and elements at an index
 //! with a known range.
 
-use super::at_address::{Access, What};
+use super::at_address::{ByCases, OfInst, What};
 use super::index_words::{ReachedIndex, describe_index};
 use super::lookup::{Lookup, Sought};
 use crate::base::lane::{Lane, LaneMask};
 use crate::launch::objects::{locate, owned, pretty_name};
 use crate::machine::cta::Cta;
-use crate::machine::group::context::Context;
 use crate::machine::group::guard_bounds::modulus;
 use crate::machine::group::stop::Stop;
-use crate::machine::group::terms::{UnderGuards, ValueTerms};
+use crate::machine::group::terms::UnderGuards;
 use crate::machine::group::values::Values;
 use crate::machine::group::warp::{At, Warp};
 use crate::program::{Address, Async, Inst, InstId, Op, RegId, Space, Src};
-use crate::term::{Congruence, Range, TermId, TermKind, TermOp, View};
+use crate::term::{Range, TermId, TermKind, TermOp, View};
 use crate::value::assignments::{Assignment, MAX_VALUES};
 use crate::value::guard::{Guard, Literal, Terms, all_of};
 use crate::value::indexed::{Indexed, MAX_STEPS, indexed};
@@ -126,7 +125,7 @@ impl Cta<'_> {
         inst: &Inst,
         pc: InstId,
     ) -> Result<LaneMask, Stop> {
-        let Some(Accessed { address, .. }) = Accessed::of(&inst.op) else { return Ok(LaneMask::NONE) };
+        let Some(accessed) = Accessed::of(&inst.op) else { return Ok(LaneMask::NONE) };
         let targets: &[Option<RegId>] = if let Op::Load { d, .. } = &inst.op {
             d
         } else if let Op::Atomic { d, .. } = &inst.op {
@@ -134,17 +133,21 @@ impl Cta<'_> {
         } else {
             &[]
         };
-        let Src::Reg(base) = address.base else { return Ok(LaneMask::NONE) };
+        let Src::Reg(base) = accessed.address.base else { return Ok(LaneMask::NONE) };
         let symbolic = warp.register(base).sym & mask;
         if symbolic.is_empty() || self.context.may_happen(&inst.op).is_err() {
             return Ok(LaneMask::NONE);
         }
+        let of = OfInst { inst, base, targets };
         let mut done = LaneMask::NONE;
         let mut lookups = Vec::new();
         for lanes in self.values.storing_alike(warp, symbolic, inst) {
             self.values.terms.guards.alike = self.sync.next_access().filter(|_| lanes.only().is_none());
             let accessed = lanes.iter().try_for_each(|lane| -> Result<(), Stop> {
-                done |= self.access_of_lane(warp, lane, inst, pc, (base, targets), &mut lookups)?;
+                let mut by_cases = ByCases { cta: self, warp, lane, pc };
+                if by_cases.access(accessed, of, &mut lookups)? {
+                    done.insert(lane);
+                }
                 Ok(())
             });
             self.values.terms.guards.alike = None;
@@ -158,163 +161,369 @@ impl Cta<'_> {
         }
         Ok(done)
     }
+}
 
-    /// Executes an access of one lane, or adds it to lookups; returns the lane, if its possible addresses are known.
-    fn access_of_lane(
+impl ByCases<'_, '_> {
+    /// Executes an access, or adds it to lookups; returns whether its possible addresses are known.
+    fn access(
         &mut self,
-        warp: &mut Warp,
-        lane: Lane,
-        inst: &Inst,
-        pc: InstId,
-        (base, targets): (RegId, &[Option<RegId>]),
+        accessed: Accessed,
+        of: OfInst<'_>,
         lookups: &mut Vec<Lookup>,
-    ) -> Result<LaneMask, Stop> {
-        let address = warp.register(base).get(lane);
-        self.values.terms.steers(warp, lane, address, ("where an access happens", pc))?;
-        if let Some(accessed) = Accessed::of(&inst.op) {
-            self.values.terms.check_index(&mut self.values.congruence, warp, lane, accessed, pc)?;
-        }
-        let Some(places) = self.values.places(lane, address) else { return Ok(LaneMask::NONE) };
+    ) -> Result<bool, Stop> {
+        let lane = self.lane;
+        let Some(places) = self.places_of(accessed)? else { return Ok(false) };
         if let Places::Index(index, addresses) = &places
-            && let Some(sought) = Sought::of(&inst.op)
-            && let Some(lookup) = self.as_lookup(warp, lane, sought, (*index, addresses))
+            && let Some(sought) = Sought::of(&of.inst.op)
+            && let Some(lookup) = self.as_lookup(sought, *index, addresses)
         {
             lookups.push(lookup);
-            return Ok(LaneMask::of(lane));
+            return Ok(true);
         }
-        let access = Access { pc, what: What::Inst { inst, base, targets } };
-        self.values.terms.guards.around_cases =
-            Some(self.values.terms.guards.depth(self.values.terms.guards.of(lane)));
-        let values = self.access_in_each(warp, lane, &places, access);
-        self.values.terms.guards.around_cases = None;
-        for (target, value) in targets.iter().zip(values?) {
+        let guards = &mut self.cta.values.terms.guards;
+        guards.around_cases = Some(guards.depth(guards.of(lane)));
+        let values = self.in_each(&places, What::Inst(of));
+        self.cta.values.terms.guards.around_cases = None;
+        for (target, value) in of.targets.iter().zip(values?) {
             if let Some(target) = target {
-                warp.register_mut(*target).set(lane, value);
+                self.warp.register_mut(*target).set(lane, value);
             }
         }
-        Ok(LaneMask::of(lane))
+        Ok(true)
+    }
+
+    /// The possible addresses of an access, which lie in memory; `None` where they are not known, or too many.
+    pub(super) fn places_of(&mut self, accessed: Accessed) -> Result<Option<Places>, Stop> {
+        let address = self.cta.context.value(self.warp, accessed.address.base, self.lane);
+        let what = ("where an access happens", self.pc);
+        self.cta.values.terms.steers(self.warp, self.lane, address, what)?;
+        self.check_index(accessed)?;
+        Ok(self.cta.values.places(self.lane, address))
     }
 
     /// Executes an access at each of some addresses; returns what it loads.
-    pub(super) fn access_in_each(
-        &mut self,
-        warp: &mut Warp,
-        lane: Lane,
-        places: &Places,
-        access: Access<'_>,
-    ) -> Result<Vec<Value>, Stop> {
+    pub(super) fn in_each(&mut self, places: &Places, what: What<'_>) -> Result<Vec<Value>, Stop> {
+        let (lane, pc) = (self.lane, self.pc);
         match places {
-            Places::At(address) => {
-                let (mask, pc) = (LaneMask::of(lane), access.pc);
-                let (inst, base, targets) = match access.what {
-                    What::Inst { inst, base, targets } => (inst, base, targets),
-                    What::Size(copy) => return self.taken(warp, lane, copy, *address, pc),
-                    What::Source(copy, wanted) => {
-                        let taken = self.accesses().taken_from(warp, lane, copy, (*address, wanted), pc);
-                        return taken.map_err(|stop| self.values.terms.ended_under_guard(warp, mask, stop));
-                    }
-                };
-                // A target may be one of the operands of the next case.
-                let registers = targets.iter().flatten().chain([&base]);
-                let mut before: Vec<_> = registers.map(|at| (*at, warp.register(*at).get(lane))).collect();
-                warp.register_mut(base).set(lane, Value::Bits(*address));
-                before.extend(self.values.narrow_stored(warp, lane, inst, base));
-                let done = self.execute(warp, mask, inst, pc);
-                let loaded = |target: &Option<RegId>| match target {
-                    Some(target) => warp.register(*target).get(lane),
-                    None => Value::Bits(0),
-                };
-                let loaded = targets.iter().map(loaded).collect();
-                for (register, value) in before {
-                    warp.register_mut(register).set(lane, value);
+            Places::At(address) => match what {
+                What::Inst(of) => self.execute_at(*address, of).map_err(|stop| self.ended(stop)),
+                What::Size(copy) => self.taken(copy, *address),
+                What::Source(copy, wanted) => {
+                    self.taken_at(copy, *address, wanted).map_err(|stop| self.ended(stop))
                 }
-                done.map(|()| loaded).map_err(|stop| self.values.terms.ended_under_guard(warp, mask, stop))
-            }
+            },
             Places::Choice(condition, arms) => {
                 let [then, otherwise] = &**arms;
                 let [then_may, other_may] =
-                    [true, false].map(|holds| self.values.may_be(lane, *condition, holds));
+                    [true, false].map(|holds| self.cta.values.may_be(lane, *condition, holds));
                 if !(then_may && other_may) {
-                    return self.access_in_each(warp, lane, if then_may { then } else { otherwise }, access);
+                    return self.in_each(if then_may { then } else { otherwise }, what);
                 }
-                let then = access_where(self, warp, lane, (*condition, true), then, access)?;
-                let otherwise = access_where(self, warp, lane, (*condition, false), otherwise, access)?;
+                let then = self.access_where((*condition, true), then, what)?;
+                let otherwise = self.access_where((*condition, false), otherwise, what)?;
                 match (then, otherwise) {
-                    (Some(then), Some(otherwise)) => {
-                        self.values.select_loaded(warp, lane, *condition, (then, otherwise), access.pc)
-                    }
-                    (only, None) | (None, only) => Ok(only.unwrap_or_else(|| access.nothing())),
+                    (Some(then), Some(otherwise)) => self.select_loaded(*condition, [then, otherwise]),
+                    (only, None) | (None, only) => Ok(only.unwrap_or_else(|| what.nothing())),
                 }
             }
             Places::Index(index, addresses) => {
                 let mut loaded: Option<Vec<Value>> = None;
-                self.work.counts.warp_instructions += addresses.len() as u64;
-                self.check_budgets()?;
-                let mut by_integers = self.values.terms.under_guards().by_integers(lane, *index, access.pc);
+                self.cta.work.counts.warp_instructions += addresses.len() as u64;
+                self.cta.check_budgets()?;
+                let mut by_integers = self.cta.values.terms.under_guards().by_integers(lane, *index, pc);
                 for (value, address) in addresses.iter().rev() {
-                    let number = whole(&mut self.values.terms.store, (*value).into());
-                    let is_this = by_integers.remove(value).unwrap_or_else(|| {
-                        self.values.terms.store.apply(TermOp::Equal, &[*index, number], access.pc)
-                    });
+                    let store = &mut self.cta.values.terms.store;
+                    let number = whole(store, (*value).into());
+                    let is_this = by_integers.remove(value);
+                    let is_this =
+                        is_this.unwrap_or_else(|| store.apply(TermOp::Equal, &[*index, number], pc));
                     let place = Places::At(*address);
                     let own = if addresses.len() == 1 {
-                        self.access_in_each(warp, lane, &place, access)?
-                    } else if let Some(own) = access_where(self, warp, lane, (is_this, true), &place, access)?
-                    {
+                        self.in_each(&place, what)?
+                    } else if let Some(own) = self.access_where((is_this, true), &place, what)? {
                         own
                     } else {
                         continue;
                     };
                     loaded = Some(match loaded {
                         None => own,
-                        Some(others) => {
-                            self.values.select_loaded(warp, lane, is_this, (own, others), access.pc)?
-                        }
+                        Some(others) => self.select_loaded(is_this, [own, others])?,
                     });
                 }
-                Ok(loaded.unwrap_or_else(|| access.nothing()))
+                Ok(loaded.unwrap_or_else(|| what.nothing()))
             }
         }
     }
-}
 
-/// Executes an access where a condition holds, or does not, as well; `None` where no input leads there, because it would be
-/// out of bounds.
-fn access_where(
-    cta: &mut Cta<'_>,
-    warp: &mut Warp,
-    lane: Lane,
-    (condition, holds): (TermId, bool),
-    places: &Places,
-    access: Access<'_>,
-) -> Result<Option<Vec<Value>>, Stop> {
-    let around = cta.values.terms.guards.all();
-    let terms = Terms { store: &mut cta.values.terms.store, congruence: &mut cta.values.congruence };
-    cta.values.terms.guards.narrow(terms, lane, condition, holds);
-    if cta.values.terms.guards.decisions.is_some() {
-        // Which values integers have there together is looked at where accesses are compared.
-        let guard = cta.values.terms.guards.of(lane);
-        cta.values.terms.under_guards().assignments(guard, MAX_VALUES);
-    }
-    let loaded = cta.access_in_each(warp, lane, places, access);
-    let loaded = match loaded {
-        Err(Stop::Possible(possible)) if possible.kind() == FaultKind::OutOfBounds => {
-            let terms = &mut cta.values.terms;
-            let literals = terms.guards.all_literals(terms.guards.of(lane));
-            if terms.are_infeasible(&literals) { Ok(None) } else { Err(Stop::Possible(possible)) }
+    /// Executes an instruction at an address; returns what it loads.
+    fn execute_at(&mut self, address: u64, of: OfInst<'_>) -> Result<Vec<Value>, Stop> {
+        let (OfInst { inst, base, targets }, lane) = (of, self.lane);
+        // A target may be one of the operands of the next case.
+        let registers = targets.iter().flatten().chain([&base]);
+        let mut before: Vec<_> = registers.map(|at| (*at, self.warp.register(*at).get(lane))).collect();
+        self.warp.register_mut(base).set(lane, Value::Bits(address));
+        before.extend(self.narrow_stored(inst, base));
+        let done = self.cta.execute(self.warp, LaneMask::of(lane), inst, self.pc);
+        let loaded = |target: &Option<RegId>| {
+            target.map_or(Value::Bits(0), |target| self.warp.register(target).get(lane))
+        };
+        let loaded = targets.iter().map(loaded).collect();
+        for (register, value) in before {
+            self.warp.register_mut(register).set(lane, value);
         }
-        loaded => loaded.map(Some),
-    };
-    cta.values.terms.guards.restore(around);
-    loaded
+        done.map(|()| loaded)
+    }
+
+    /// The end of an access under the guard of the lane.
+    pub(super) fn ended(&self, stop: Stop) -> Stop {
+        self.cta.values.terms.ended_under_guard(self.warp, LaneMask::of(self.lane), stop)
+    }
+
+    /// Executes an access where a condition holds, or does not, as well; `None` where no input leads there, because it
+    /// would be out of bounds.
+    fn access_where(
+        &mut self,
+        (condition, holds): (TermId, bool),
+        places: &Places,
+        what: What<'_>,
+    ) -> Result<Option<Vec<Value>>, Stop> {
+        let around = self.cta.values.terms.guards.all();
+        self.cta.values.narrow(self.lane, condition, holds);
+        let terms = &mut self.cta.values.terms;
+        if terms.guards.decisions.is_some() {
+            // Which values integers have there together is looked at where accesses are compared.
+            let guard = terms.guards.of(self.lane);
+            terms.under_guards().assignments(guard, MAX_VALUES);
+        }
+        let loaded = match self.in_each(places, what) {
+            Err(Stop::Possible(possible)) if possible.kind() == FaultKind::OutOfBounds => {
+                let terms = &mut self.cta.values.terms;
+                let literals = terms.guards.all_literals(terms.guards.of(self.lane));
+                if terms.are_infeasible(&literals) { Ok(None) } else { Err(Stop::Possible(possible)) }
+            }
+            loaded => loaded.map(Some),
+        };
+        self.cta.values.terms.guards.restore(around);
+        loaded
+    }
+
+    /// Replaces the values that an access stores, or by which it updates, by what they are at this address; returns the
+    /// values before.
+    fn narrow_stored(&mut self, inst: &Inst, base: RegId) -> Vec<(RegId, Value)> {
+        let lane = self.lane;
+        let sources: &[Src] = if let Op::Store { a, .. } = &inst.op {
+            a
+        } else if let Op::Atomic { a, .. } = &inst.op {
+            std::slice::from_ref(a)
+        } else {
+            return Vec::new();
+        };
+        let mut before = Vec::new();
+        for source in sources {
+            let Src::Reg(source) = *source else { continue };
+            let value = self.warp.register(source).get(lane);
+            let Value::Sym(sym) = value else { continue };
+            let narrowed = sym.with_term(|term| self.cta.values.term_under(term, lane, DEEP));
+            if let Some(narrowed) = narrowed.filter(|narrowed| *narrowed != sym && source != base) {
+                self.warp.register_mut(source).set(lane, Value::Sym(narrowed));
+                before.push((source, value));
+            }
+        }
+        before
+    }
+
+    fn select_loaded(&mut self, condition: TermId, arms: [Vec<Value>; 2]) -> Result<Vec<Value>, Stop> {
+        let [then, otherwise] = arms;
+        let values = then.into_iter().zip(otherwise).map(|(then, otherwise)| {
+            let at = At { warp: self.warp, lane: self.lane, pc: self.pc };
+            self.cta.values.select_value(at, Truth::Condition(condition), [then, otherwise])
+        });
+        values.collect()
+    }
+
+    /// Checks that an index by which the lane accesses memory lies in its tensor or variable, as far as its range shows.
+    fn check_index(&mut self, accessed: Accessed) -> Result<(), Stop> {
+        let (lane, pc, context) = (self.lane, self.pc, self.cta.context);
+        let Accessed { space, address, bytes, verb } = accessed;
+        let Value::Sym(sym) = context.value(self.warp, address.base, lane) else { return Ok(()) };
+        let SymKind::Int(width @ (4 | 8), term) = sym.kind() else { return Ok(()) };
+        let reach = Reach { space, width, distance: address.offset, bytes };
+        let Some(indexed) = self.index_in(term, reach) else { return Ok(()) };
+        let IndexIn { index, number, first, scale, least, greatest, range } = indexed;
+        if indexed.is_inside() || !range.whole {
+            return Ok(());
+        }
+        let object = context.launch.objects.get(number);
+        // Addresses wrap around, and other objects lie elsewhere: nothing is said of an index that leads so far.
+        let [first_near, last_near] = object.slot();
+        let near = between((first, scale), first_near, last_near - i128::from(bytes));
+        // An index none of whose values lies inside may be one of another object. If its values are few, an access at each
+        // of them tells.
+        let is_beside = !meet(range, (least, greatest));
+        let is_elsewhere = is_beside && (!meet(range, near) || range.values(MAX_ADDRESSES).is_some());
+        if least > greatest || is_elsewhere || self.is_inside((term, number), reach, MAX_ARMS) {
+            return Ok(());
+        }
+        let name = pretty_name(&object.name);
+        let reached = ReachedIndex { index, first, scale, least, greatest };
+        let terms = &mut self.cta.values.terms;
+        let what = describe_index(terms, reached, (object, bytes), pc);
+        let message = format!("{verb} `{name}` out of bounds: its index {what}");
+        let sites = vec![context.site(format!("{verb} `{name}`"), self.warp, lane, pc)];
+        let help = "test the index before the access; or, if its values are known to be in bounds, say so in the case: \
+                    `range = [least, greatest]` of the tensor that holds them";
+        let kind = FaultKind::OutOfBounds;
+        let fault = Fault::new(context.launch.which, kind, "M1", message, sites, Some(help.into()));
+        let mut between = |bounds, holds| {
+            let condition = terms.under_guards().is_between(index, bounds, pc);
+            Literal { condition, holds }
+        };
+        let inside = between((least, greatest), false);
+        let is_near = (!range.within(near.0, near.1)).then(|| between(near, true));
+        let besides: Vec<Literal> = is_near.into_iter().chain([inside]).collect();
+        let guard = terms.guards.of(lane);
+        let mut all = terms.guards.all_literals(guard);
+        all.extend(&besides);
+        if terms.are_infeasible(&all) {
+            return Ok(());
+        }
+        Err(terms.possibly_besides(fault, guard, &besides))
+    }
+
+    /// The index by which an address reaches into an object; `None` where nothing is to be said of it.
+    fn index_in(&mut self, address: TermId, reach: Reach) -> Option<IndexIn> {
+        let lane = self.lane;
+        let mut under_guards = self.cta.values.terms.under_guards();
+        let Indexed { index, scale, offset } = under_guards.indexed_under_guard(lane, address);
+        let (number, first) = self.found_at(offset, reach)?;
+        let object = self.cta.context.launch.objects.get(number);
+        let last = i128::from(object.size) - i128::from(reach.bytes);
+        if last < 0 || scale == 0 {
+            return None;
+        }
+        let first = i128::from(first);
+        let (least, greatest) = between((first, scale), 0, last);
+        let range = self.cta.values.terms.under_guards().range_under_guard(lane, index);
+        Some(IndexIn { index, number, first, scale, least, greatest, range })
+    }
+
+    /// Whether an address reaches into an object wherever the guard of the lane holds: each arm of a select in it does,
+    /// where it is taken, or all values of the integers that it is computed from lead there.
+    fn is_inside(&mut self, (address, number): (TermId, u32), reach: Reach, depth: u32) -> bool {
+        let lane = self.lane;
+        let indexed = self.index_in(address, reach).filter(|indexed| indexed.number == number);
+        if indexed.is_some_and(|indexed| indexed.is_inside()) {
+            return true;
+        }
+        let Values { terms, congruence, .. } = &mut self.cta.values;
+        if let Some(IndexIn { index, least, greatest, .. }) = indexed
+            && let Some(values) =
+                terms.under_guards().values_by_counting(congruence, lane, index, MAX_ADDRESSES)
+        {
+            let bounds = values.first().zip(values.last());
+            return bounds.is_none_or(|(low, high)| (least..=greatest).contains(low) && *high <= greatest);
+        }
+        if depth > 0
+            && let Some((condition, arms)) = terms.under_guards().arms(address, MAX_ARMS)
+        {
+            let around = terms.guards.all();
+            let are_inside = [(true, arms[0]), (false, arms[1])].into_iter().all(|(holds, arm)| {
+                self.cta.values.narrow(lane, condition, holds);
+                let terms = &mut self.cta.values.terms;
+                let own = terms.guards.of(lane);
+                let is_inside =
+                    !terms.under_guards().may_hold(own) || self.is_inside((arm, number), reach, depth - 1);
+                self.cta.values.terms.guards.restore(around);
+                is_inside
+            });
+            if are_inside {
+                return true;
+            }
+        }
+        let terms = &mut self.cta.values.terms;
+        let guard = terms.guards.of(lane);
+        let Some(all) = terms.under_guards().assignments_below(guard, address) else { return false };
+        let Some(addresses) = all.values(&terms.store, [address]) else { return false };
+        let last = i128::from(self.cta.context.launch.objects.get(number).size) - i128::from(reach.bytes);
+        addresses.into_iter().all(|[address]| {
+            let found = self.found_at(address, reach);
+            found.is_some_and(|(own, offset)| own == number && (0..=last).contains(&i128::from(offset)))
+        })
+    }
+
+    /// The object that an address belongs to, and its offset there.
+    fn found_at(&self, address: i128, reach: Reach) -> Option<(u32, i64)> {
+        let address = (address as u64 & low_bytes(reach.width)).wrapping_add_signed(reach.distance);
+        let (own, inner) = owned(locate(reach.space, address), self.warp.thread(self.lane));
+        self.cta.context.found(self.warp, own, inner)
+    }
 }
 
 impl Values<'_> {
     /// The possible values of an address, or of another number, where the guard of a lane holds; `None` where they are
     /// not known, or too many.
     pub(super) fn places(&mut self, lane: Lane, address: Value) -> Option<Places> {
-        let mut left = MAX_ADDRESSES;
-        self.terms.under_guards().places(&mut self.congruence, lane, address, &mut left)
+        self.some_places(lane, address, &mut { MAX_ADDRESSES })
+    }
+
+    /// The same; so many more may be found.
+    fn some_places(&mut self, lane: Lane, address: Value, left: &mut usize) -> Option<Places> {
+        if let Some(choice) = self.terms.packed.as_choice(address) {
+            let then = self.some_places(lane, choice.then, left)?;
+            let otherwise = self.some_places(lane, choice.otherwise, left)?;
+            return Some(Places::Choice(choice.condition, Box::new([then, otherwise])));
+        }
+        match address {
+            Value::Bits(address) => {
+                *left = left.checked_sub(1)?;
+                Some(Places::At(address))
+            }
+            Value::Sym(sym) => {
+                let SymKind::Int(bytes @ (4 | 8), term) = sym.kind() else { return None };
+                self.places_by_index(lane, (bytes, term), left)
+            }
+            Value::Undefined(_) => None,
+        }
+    }
+
+    /// Like [`Values::places`], for an address that is computed from an index.
+    fn places_by_index(
+        &mut self,
+        lane: Lane,
+        (bytes, address): (u32, TermId),
+        left: &mut usize,
+    ) -> Option<Places> {
+        let Values { terms, congruence, .. } = self;
+        let mut under_guards = terms.under_guards();
+        let Indexed { index, scale, offset } = under_guards.indexed_under_guard(lane, address);
+        let values = under_guards.range_under_guard(lane, index).values(*left);
+        let most = values.as_ref().map_or(*left + 1, Vec::len);
+        if most > 1
+            && let Some((key, addresses)) = under_guards.places_by_integers(lane, (bytes, address), index)
+            && (1..most).contains(&addresses.len())
+        {
+            *left -= addresses.len();
+            return Some(Places::Index(key, addresses));
+        }
+        let mut counted = || under_guards.values_by_counting(congruence, lane, index, *left);
+        let Some(values) = (if most > 1 { counted().or(values) } else { values }) else {
+            let (condition, arms) = under_guards.arms(address, MAX_ARMS)?;
+            let around = self.terms.guards.all();
+            let [then, otherwise] = [(true, arms[0]), (false, arms[1])].map(|(holds, arm)| {
+                self.narrow(lane, condition, holds);
+                let places = self.places_by_index(lane, (bytes, arm), left);
+                self.terms.guards.restore(around);
+                places
+            });
+            return Some(Places::Choice(condition, Box::new([then?, otherwise?])));
+        };
+        *left -= values.len();
+        // Addresses wrap around.
+        let at = |value: i128| Some(scale.checked_mul(value)?.checked_add(offset)? as u64 & low_bytes(bytes));
+        let number = |value: i128| i64::try_from(value).ok();
+        let addresses: Option<Vec<_>> =
+            values.into_iter().map(|value| Some((number(value)?, at(value)?))).collect();
+        Some(Places::Index(index, addresses.filter(|addresses| !addresses.is_empty())?))
     }
 
     /// Groups of lanes that store the same value together, wherever they do (rule Y1); each of the lanes is in one.
@@ -338,62 +547,25 @@ impl Values<'_> {
         groups
     }
 
-    /// Replaces the values that an access stores, or by which it updates, by what they are at this address; returns the
-    /// values before.
-    fn narrow_stored(
-        &mut self,
-        warp: &mut Warp,
-        lane: Lane,
-        inst: &Inst,
-        base: RegId,
-    ) -> Vec<(RegId, Value)> {
-        let sources: &[Src] = if let Op::Store { a, .. } = &inst.op {
-            a
-        } else if let Op::Atomic { a, .. } = &inst.op {
-            std::slice::from_ref(a)
-        } else {
-            return Vec::new();
-        };
-        let mut before = Vec::new();
-        for source in sources {
-            let Src::Reg(source) = *source else { continue };
-            let value = warp.register(source).get(lane);
-            let Value::Sym(sym) = value else { continue };
-            let Some(narrowed) = sym.with_term(|term| self.term_under(term, lane, DEEP)) else { continue };
-            if narrowed != sym && source != base {
-                warp.register_mut(source).set(lane, Value::Sym(narrowed));
-                before.push((source, value));
-            }
-        }
-        before
-    }
-
     /// A term where the guard of a lane holds: the arms that are taken there, at most `depth` operations deep.
     fn term_under(&mut self, term: TermId, lane: Lane, depth: u32) -> TermId {
-        let mut term = term;
-        loop {
-            let View::Apply(op, mut operands) = self.terms.store.view(term) else { return term };
-            if op == TermOp::Select {
-                let guard = self.terms.guards.of(lane);
-                let terms = Terms { store: &mut self.terms.store, congruence: &mut self.congruence };
-                if let Some(holds) = self.terms.guards.implies(terms, guard, operands[0]) {
-                    term = operands[if holds { 1 } else { 2 }];
-                    continue;
-                }
-                return term;
-            }
-            if depth == 0 || op.is_condition() {
-                return term;
-            }
-            let arity = op.arity();
-            let narrowed = operands.map(|operand| self.term_under(operand, lane, depth - 1));
-            if narrowed[..arity] == operands[..arity] {
-                return term;
-            }
-            operands = narrowed;
-            let site = self.terms.store.site(term).unwrap_or(InstId(u32::MAX));
-            return self.terms.store.apply(op, &operands[..arity], site);
+        let View::Apply(op, operands) = self.terms.store.view(term) else { return term };
+        if op == TermOp::Select {
+            return match self.implies(self.terms.guards.of(lane), operands[0]) {
+                Some(holds) => self.term_under(operands[if holds { 1 } else { 2 }], lane, depth),
+                None => term,
+            };
         }
+        if depth == 0 || op.is_condition() {
+            return term;
+        }
+        let arity = op.arity();
+        let narrowed = operands.map(|operand| self.term_under(operand, lane, depth - 1));
+        if narrowed[..arity] == operands[..arity] {
+            return term;
+        }
+        let site = self.terms.store.site(term).unwrap_or(InstId(u32::MAX));
+        self.terms.store.apply(op, &narrowed[..arity], site)
     }
 
     /// Whether a condition may hold, or not hold, where the guard of a lane does, as far as is known.
@@ -401,156 +573,6 @@ impl Values<'_> {
         let terms = Terms { store: &mut self.terms.store, congruence: &mut self.congruence };
         let guard = self.terms.guards.narrower(terms, lane, condition, holds);
         self.terms.under_guards().may_hold(guard)
-    }
-
-    fn select_loaded(
-        &mut self,
-        warp: &Warp,
-        lane: Lane,
-        condition: TermId,
-        (then, otherwise): (Vec<Value>, Vec<Value>),
-        pc: InstId,
-    ) -> Result<Vec<Value>, Stop> {
-        let values = then.into_iter().zip(otherwise).map(|(then, otherwise)| {
-            self.select_value(At { warp, lane, pc }, Truth::Condition(condition), [then, otherwise])
-        });
-        values.collect()
-    }
-}
-
-impl ValueTerms<'_> {
-    /// Checks that an index by which a lane accesses memory lies in its tensor or variable, as far as its range shows.
-    pub(super) fn check_index(
-        &mut self,
-        congruence: &mut Congruence,
-        warp: &Warp,
-        lane: Lane,
-        Accessed { space, address, bytes, verb }: Accessed,
-        pc: InstId,
-    ) -> Result<(), Stop> {
-        let Value::Sym(sym) = self.context.value(warp, address.base, lane) else { return Ok(()) };
-        let SymKind::Int(width @ (4 | 8), term) = sym.kind() else { return Ok(()) };
-        let reach = Reach { space, width, distance: address.offset, bytes };
-        let Some(indexed) = self.index_in(warp, lane, term, reach) else { return Ok(()) };
-        let IndexIn { index, number, first, scale, least, greatest, range } = indexed;
-        if indexed.is_inside() || !range.whole {
-            return Ok(());
-        }
-        let object = self.context.launch.objects.get(number);
-        // Addresses wrap around, and other objects lie elsewhere: nothing is said of an index that leads so far.
-        let [first_near, last_near] = object.slot();
-        let near = between((first, scale), first_near, last_near - i128::from(bytes));
-        // An index none of whose values lies inside may be one of another object. If its values are few, an access at each
-        // of them tells.
-        let is_beside = !meet(range, (least, greatest));
-        let is_elsewhere = is_beside && (!meet(range, near) || range.values(MAX_ADDRESSES).is_some());
-        if least > greatest
-            || is_elsewhere
-            || self.is_inside(congruence, warp, lane, (term, number), reach, MAX_ARMS)
-        {
-            return Ok(());
-        }
-        let name = pretty_name(&object.name);
-        let reached = ReachedIndex { index, first, scale, least, greatest };
-        let what = describe_index(self, reached, (object, bytes), pc);
-        let message = format!("{verb} `{name}` out of bounds: its index {what}");
-        let site = self.context.site(format!("{verb} `{name}`"), warp, lane, pc);
-        let help = "test the index before the access; or, if its values are known to be in bounds, say so in the case: \
-                    `range = [least, greatest]` of the tensor that holds them";
-        let fault = Fault::new(
-            self.context.launch.which,
-            FaultKind::OutOfBounds,
-            "M1",
-            message,
-            vec![site],
-            Some(help.into()),
-        );
-        let inside =
-            Literal { condition: self.under_guards().is_between(index, (least, greatest), pc), holds: false };
-        let is_near = (!range.within(near.0, near.1))
-            .then(|| Literal { condition: self.under_guards().is_between(index, near, pc), holds: true });
-        let besides: Vec<Literal> = is_near.into_iter().chain([inside]).collect();
-        let mut all = self.guards.all_literals(self.guards.of(lane));
-        all.extend(&besides);
-        if self.are_infeasible(&all) {
-            return Ok(());
-        }
-        Err(self.possibly_besides(fault, self.guards.of(lane), &besides))
-    }
-
-    /// The index by which an address reaches into an object; `None` where nothing is to be said of it.
-    fn index_in(&mut self, warp: &Warp, lane: Lane, address: TermId, reach: Reach) -> Option<IndexIn> {
-        let Indexed { index, scale, offset } = self.under_guards().indexed_under_guard(lane, address);
-        let (number, first) = self.context.found_at(warp, lane, offset, reach)?;
-        let object = self.context.launch.objects.get(number);
-        let last = i128::from(object.size) - i128::from(reach.bytes);
-        if last < 0 || scale == 0 {
-            return None;
-        }
-        let first = i128::from(first);
-        let (least, greatest) = between((first, scale), 0, last);
-        let range = self.under_guards().range_under_guard(lane, index);
-        Some(IndexIn { index, number, first, scale, least, greatest, range })
-    }
-
-    /// Whether an address reaches into an object wherever the guard of the lane holds: each arm of a select in it does,
-    /// where it is taken, or all values of the integers that it is computed from lead there.
-    fn is_inside(
-        &mut self,
-        congruence: &mut Congruence,
-        warp: &Warp,
-        lane: Lane,
-        (address, number): (TermId, u32),
-        reach: Reach,
-        depth: u32,
-    ) -> bool {
-        let indexed = self.index_in(warp, lane, address, reach);
-        if indexed.is_some_and(|indexed| indexed.number == number && indexed.is_inside()) {
-            return true;
-        }
-        if let Some(IndexIn { index, number: own, least, greatest, .. }) = indexed
-            && own == number
-            && let Some(values) =
-                self.under_guards().values_by_counting(congruence, lane, index, MAX_ADDRESSES)
-        {
-            let bounds = values.first().zip(values.last());
-            return bounds.is_none_or(|(low, high)| (least..=greatest).contains(low) && *high <= greatest);
-        }
-        if depth > 0
-            && let Some((condition, arms)) = self.under_guards().arms(address, MAX_ARMS)
-        {
-            let around = self.guards.all();
-            let mut are_inside = true;
-            for (holds, arm) in [(true, arms[0]), (false, arms[1])] {
-                let terms = Terms { store: &mut self.store, congruence: &mut *congruence };
-                self.guards.narrow(terms, lane, condition, holds);
-                let own = self.guards.of(lane);
-                are_inside = are_inside
-                    && (!self.under_guards().may_hold(own)
-                        || self.is_inside(congruence, warp, lane, (arm, number), reach, depth - 1));
-                self.guards.restore(around);
-            }
-            if are_inside {
-                return true;
-            }
-        }
-        let guard = self.guards.of(lane);
-        let Some(all) = self.under_guards().assignments_below(guard, address) else { return false };
-        let Some(addresses) = all.values(&self.store, [address]) else { return false };
-        let last = i128::from(self.context.launch.objects.get(number).size) - i128::from(reach.bytes);
-        addresses.into_iter().all(|[address]| {
-            let found = self.context.found_at(warp, lane, address, reach);
-            found.is_some_and(|(own, offset)| own == number && (0..=last).contains(&i128::from(offset)))
-        })
-    }
-}
-
-impl Context<'_> {
-    /// The object that an address belongs to, and its offset there.
-    fn found_at(&self, warp: &Warp, lane: Lane, address: i128, reach: Reach) -> Option<(u32, i64)> {
-        let address = (address as u64 & low_bytes(reach.width)).wrapping_add_signed(reach.distance);
-        let (own, inner) = owned(locate(reach.space, address), warp.thread(lane));
-        self.found(warp, own, inner)
     }
 }
 
@@ -561,73 +583,6 @@ impl UnderGuards<'_> {
         let not_below = self.store.apply(TermOp::LessEqual, &[low, integer], pc);
         let not_above = self.store.apply(TermOp::LessEqual, &[integer, high], pc);
         self.store.apply(TermOp::And, &[not_below, not_above], pc)
-    }
-
-    /// The possible values of an address; `None` where they are not known, or too many.
-    fn places(
-        &mut self,
-        congruence: &mut Congruence,
-        lane: Lane,
-        address: Value,
-        left: &mut usize,
-    ) -> Option<Places> {
-        if let Some(choice) = self.packed.as_choice(address) {
-            let then = self.places(congruence, lane, choice.then, left)?;
-            let otherwise = self.places(congruence, lane, choice.otherwise, left)?;
-            return Some(Places::Choice(choice.condition, Box::new([then, otherwise])));
-        }
-        match address {
-            Value::Bits(address) => {
-                *left = left.checked_sub(1)?;
-                Some(Places::At(address))
-            }
-            Value::Sym(sym) => {
-                let SymKind::Int(bytes @ (4 | 8), term) = sym.kind() else { return None };
-                self.places_by_index(congruence, lane, (bytes, term), left)
-            }
-            Value::Undefined(_) => None,
-        }
-    }
-
-    /// Like [`UnderGuards::places`], for an address that is computed from an index.
-    fn places_by_index(
-        &mut self,
-        congruence: &mut Congruence,
-        lane: Lane,
-        (bytes, address): (u32, TermId),
-        left: &mut usize,
-    ) -> Option<Places> {
-        let Indexed { index, scale, offset } = self.indexed_under_guard(lane, address);
-        let values = self.values_under_guard(lane, index, *left);
-        let most = values.as_ref().map_or(*left + 1, Vec::len);
-        if most > 1
-            && let Some((key, addresses)) = self.places_by_integers(lane, (bytes, address), index)
-            && (1..most).contains(&addresses.len())
-        {
-            *left -= addresses.len();
-            return Some(Places::Index(key, addresses));
-        }
-        let counted = if most > 1 { self.values_by_counting(congruence, lane, index, *left) } else { None };
-        let Some(values) = counted.or(values) else {
-            let (condition, arms) = self.arms(address, MAX_ARMS)?;
-            let around = self.guards.all();
-            let places = [(true, arms[0]), (false, arms[1])].map(|(holds, arm)| {
-                let terms = Terms { store: &mut *self.store, congruence: &mut *congruence };
-                self.guards.narrow(terms, lane, condition, holds);
-                let places = self.places_by_index(congruence, lane, (bytes, arm), left);
-                self.guards.restore(around);
-                places
-            });
-            let [then, otherwise] = places;
-            return Some(Places::Choice(condition, Box::new([then?, otherwise?])));
-        };
-        *left -= values.len();
-        // Addresses wrap around.
-        let at = |value: i128| Some(scale.checked_mul(value)?.checked_add(offset)? as u64 & low_bytes(bytes));
-        let number = |value: i128| i64::try_from(value).ok();
-        let addresses: Option<Vec<_>> =
-            values.into_iter().map(|value| Some((number(value)?, at(value)?))).collect();
-        Some(Places::Index(index, addresses.filter(|addresses| !addresses.is_empty())?))
     }
 
     /// The addresses that the integers below an address give where the guard of the lane holds, by the value of the only
@@ -704,11 +659,6 @@ impl UnderGuards<'_> {
             self.store.apply(op, &operands, site)
         });
         Some((condition, arms))
-    }
-
-    /// The values that an integer may have where the guard of a lane holds.
-    fn values_under_guard(&mut self, lane: Lane, integer: TermId, most: usize) -> Option<Vec<i128>> {
-        self.range_under_guard(lane, integer).values(most)
     }
 
     /// The range of a term where the guard of a lane holds.

@@ -99,6 +99,18 @@ impl Accesses<'_, '_> {
 }
 
 impl Values<'_> {
+    /// Narrows the guard of a lane by one more condition.
+    pub(super) fn narrow(&mut self, lane: Lane, condition: TermId, holds: bool) {
+        let terms = Terms { store: &mut self.terms.store, congruence: &mut self.congruence };
+        self.terms.guards.narrow(terms, lane, condition, holds);
+    }
+
+    /// Whether a condition holds wherever a guard does, or does not there; `None` where neither is known.
+    pub(super) fn implies(&mut self, guard: Guard, condition: TermId) -> Option<bool> {
+        let terms = Terms { store: &mut self.terms.store, congruence: &mut self.congruence };
+        self.terms.guards.implies(terms, guard, condition)
+    }
+
     /// The contents of a cell after a lane has stored `new` there where some literals hold.
     fn stored_where(
         &mut self,
@@ -178,8 +190,7 @@ impl Values<'_> {
                 SymKind::Answer(_) | SymKind::Ticket(_) | SymKind::Fragment { .. } => None,
             };
             let Some((condition, [then, otherwise])) = chosen else { return value };
-            let terms = Terms { store: &mut self.terms.store, congruence: &mut self.congruence };
-            match self.terms.guards.implies(terms, guard, condition) {
+            match self.implies(guard, condition) {
                 Some(true) => value = then,
                 Some(false) => value = otherwise,
                 None => return value,

@@ -29,13 +29,8 @@ impl Accesses<'_, '_> {
             if let (Some(_), Value::Undefined(_) | Value::Sym(_), false) =
                 (d, found, self.memory.bags.counters.contains_key(&key))
             {
-                return Err(self.values.terms.not_concrete(
-                    warp,
-                    found,
-                    lane,
-                    at.pc,
-                    "what a counter counts from",
-                ));
+                let what = "what a counter counts from";
+                return Err(self.values.terms.not_concrete(warp, found, lane, at.pc, what));
             }
             self.memory.bags.others.insert(key);
         }
@@ -133,11 +128,9 @@ impl Accesses<'_, '_> {
         tensor: u32,
         pc: InstId,
     ) -> Result<(), Stop> {
-        if !self.context.launch.has_sets {
-            return Ok(());
-        }
-        let is_set = |param: usize| self.context.launch.params[param].is_set();
-        if !self.context.launch.tensors[tensor as usize].param.is_some_and(is_set) {
+        let launch = self.context.launch;
+        let is_set = |param: usize| launch.params[param].is_set();
+        if !launch.has_sets || !launch.tensors[tensor as usize].param.is_some_and(is_set) {
             return Ok(());
         }
         self.memory.bags.read.insert(tensor);

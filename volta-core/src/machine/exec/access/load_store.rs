@@ -142,12 +142,11 @@ impl Cta<'_> {
                 continue;
             }
             rest &= !same;
-            let access = Access::default();
-            let (offsets, agent) = (&offsets, Agent::Thread);
-            self.sync.reach(warp, same, object, pc, (agent, writes, (number, offsets[first] / 4)))?;
+            let (offsets, access, agent) = (&offsets, Access::default(), Agent::Thread);
             let mut at = WarpAccess { object, number, offsets, mask: same, pc, access, agent };
+            self.sync.reach(warp, &at, writes)?;
             if odd & aligned != 0 || object.align < u64::from(total) {
-                let stop = self.context.misaligned(warp, same, pc, object, offsets, total);
+                let stop = self.context.misaligned(warp, &at, total);
                 at.mask &= !self.values.terms.leave_out_misaligned(warp, &at, (inst, total), stop)?;
                 if at.mask.is_empty() {
                     continue;
@@ -210,19 +209,20 @@ impl<'l> Accesses<'_, 'l> {
             _ => return Err(outside()),
         };
         offsets[lane] = offset;
-        self.sync.reach(warp, LaneMask::of(lane), object, pc, (agent, writes, (number, offset / 4)))?;
+        let (mask, access) = (LaneMask::of(lane), Access::default());
+        let at = WarpAccess { object, number, offsets, mask, pc, access, agent };
+        self.sync.reach(warp, &at, writes)?;
         // No other instruction accesses shared memory in pieces of more than 16 bytes.
         let is_better = object.space == Space::Shared && !self.context.options.rules.strict_alignment;
         let of_fragments = if is_better { FRAGMENT_ALIGN } else { 0 };
         let is_aligned = object.align.max(of_fragments) >= u64::from(alignment);
         if !offset.is_multiple_of(u64::from(alignment)) || !is_aligned {
-            return Err(self.context.misaligned(warp, LaneMask::of(lane), pc, object, offsets, alignment));
+            return Err(self.context.misaligned(warp, &at, alignment));
         }
         if object.declared < u64::from(alignment) {
             self.values.terms.relied.on_alignment(number, alignment.into());
         }
-        let access = Access::default();
-        Ok(WarpAccess { object, number, offsets, mask: LaneMask::of(lane), pc, access, agent })
+        Ok(at)
     }
 
     fn load(
@@ -465,18 +465,15 @@ impl<'l> Accesses<'_, 'l> {
             }
             Backing::Shared(first) => {
                 let index = first as usize + cell as usize;
-                match &self.sync.order {
-                    Detector::Epoch(_) => {
-                        let now = self.sync.now(warp);
-                        let cell = &mut self.memory.shared_epochs[index];
-                        if self.memory.parts.read_by(at.agent, (cell, touched), now, lane) {
-                            return Err(Stop::NeedVectorClocks);
-                        }
+                let now = self.sync.now(warp);
+                if let Detector::VectorClock(_) = &self.sync.order {
+                    if self.vector_clock_access(warp, lane, at, cell, touched, None)? {
+                        return Ok(Cell::doubtful(at.pc));
                     }
-                    Detector::VectorClock(_) => {
-                        if self.vector_clock_access(warp, lane, at, cell, touched, None)? {
-                            return Ok(Cell::doubtful(at.pc));
-                        }
+                } else {
+                    let cell = &mut self.memory.shared_epochs[index];
+                    if self.memory.parts.read_by(at.agent, (cell, touched), now, lane) {
+                        return Err(Stop::NeedVectorClocks);
                     }
                 }
                 Ok(self.values.cell_under(self.memory.shared[index], self.values.terms.guards.of(lane)))
@@ -569,15 +566,11 @@ impl<'l> Accesses<'_, 'l> {
                     int_terms::slice(&old, 0, first, &mut self.values.terms.store),
                     int_terms::slice(&old, first + length, 4 - first - length, &mut self.values.terms.store),
                 ) else {
-                    let message = format!("part of a value in `{}` is overwritten", at.object.name);
-                    return Err(self.context.fault(
+                    let (kind, message) = (
                         FaultKind::TypeMismatch,
-                        "M3",
-                        message,
-                        warp,
-                        lane,
-                        at.pc,
-                    ));
+                        format!("part of a value in `{}` is overwritten", at.object.name),
+                    );
+                    return Err(self.context.fault(kind, "M3", message, warp, lane, at.pc));
                 };
                 pieces.extend(new);
                 pieces.extend(after);
@@ -616,16 +609,13 @@ impl<'l> Accesses<'_, 'l> {
             Backing::Local(first) => warp.local[first as usize + cell as usize][lane] = content,
             Backing::Shared(first) => {
                 let index = first as usize + cell as usize;
-                match &self.sync.order {
-                    Detector::Epoch(_) => {
-                        let now = self.sync.now(warp);
-                        let cell = &mut self.memory.shared_epochs[index];
-                        if self.memory.parts.write_by(at.agent, (cell, touched), now, lane) {
-                            return Err(Stop::NeedVectorClocks);
-                        }
-                    }
-                    Detector::VectorClock(_) => {
-                        self.vector_clock_access(warp, lane, at, cell, touched, Some(content))?;
+                let now = self.sync.now(warp);
+                if let Detector::VectorClock(_) = &self.sync.order {
+                    self.vector_clock_access(warp, lane, at, cell, touched, Some(content))?;
+                } else {
+                    let cell = &mut self.memory.shared_epochs[index];
+                    if self.memory.parts.write_by(at.agent, (cell, touched), now, lane) {
+                        return Err(Stop::NeedVectorClocks);
                     }
                 }
                 self.memory.shared[index] = content;

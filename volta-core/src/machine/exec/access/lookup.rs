@@ -2,6 +2,7 @@
 //! [each lane by itself](super::by_cases) would find, a choice by the value of its index: a table of *n* elements takes
 //! *n* comparisons and *n* choices for a warp, and not for each of its lanes.
 
+use super::at_address::ByCases;
 use crate::base::lane::{Lane, LaneMask};
 use crate::concurrency::agent::Agent;
 use crate::concurrency::race::Detector;
@@ -62,38 +63,34 @@ impl Sought {
         let Op::Load { access, space, address, width, d } = op else { return None };
         let bytes = width.bytes() * d.len() as u32;
         let is_plain = !access.leads_nowhere && access.ahead_of.is_none();
-        is_plain.then_some(Sought {
-            space: *space,
-            offset: address.offset,
-            bytes,
-            element: Some(width.bytes()),
-        })
+        let element = Some(width.bytes());
+        is_plain.then_some(Sought { space: *space, offset: address.offset, bytes, element })
     }
 }
 
-impl Cta<'_> {
+impl ByCases<'_, '_> {
     /// A load at one of some addresses, by the value of an index, as a lookup; `None` where it is executed at each
     /// address, as accesses are that may do more than read reals.
     pub(super) fn as_lookup(
-        &mut self,
-        warp: &Warp,
-        lane: Lane,
+        &self,
         sought: Sought,
-        (index, addresses): (TermId, &[(i64, u64)]),
+        index: TermId,
+        addresses: &[(i64, u64)],
     ) -> Option<Lookup> {
-        let terms = &self.values.terms;
-        let is_plain = self.class.is_none()
-            && self.patterns.is_none()
-            && self.sync.products.is_empty()
+        let (cta, warp, lane) = (&*self.cta, &*self.warp, self.lane);
+        let terms = &cta.values.terms;
+        let is_plain = cta.class.is_none()
+            && cta.patterns.is_none()
+            && cta.sync.products.is_empty()
             && terms.survey.is_none()
             && !terms.store.explains()
             && !terms.store.is_ieee();
         let (_, first) = addresses.first().filter(|_| is_plain && addresses.len() > 1)?;
         let (own, inner) =
             owned(locate(sought.space, first.wrapping_add_signed(sought.offset)), warp.thread(lane));
-        let (number, at_first) = self.context.found(warp, own, inner)?;
-        let object = self.context.launch.objects.get(number);
-        let input = self.context.unwritten_input(object);
+        let (number, at_first) = cta.context.found(warp, own, inner)?;
+        let object = cta.context.launch.objects.get(number);
+        let input = cta.context.unwritten_input(object);
         let (size, bytes) = (sought.element.or(input.map(|(_, own)| own))?.into(), u64::from(sought.bytes));
         let count = (bytes / size) as usize;
         let last = object.size.checked_sub(bytes)?;
@@ -111,20 +108,22 @@ impl Cta<'_> {
             let table = Table::Input(zero);
             return (u64::from(own) == size).then_some(Lookup { lane, index, places, table, format, count });
         }
-        let (Backing::Shared(first), Detector::Epoch(_)) = (object.backing, &self.sync.order) else {
+        let (Backing::Shared(first), Detector::Epoch(_)) = (object.backing, &cta.sync.order) else {
             return None;
         };
         if size != 4 || object.rank != warp.rank {
             return None;
         }
-        let format_at = |cell: u64| real_at(self, first, cell).map(|(format, _)| format);
+        let format_at = |cell: u64| real_at(cta, first, cell).map(|(format, _)| format);
         let cells = places.iter().flat_map(|(_, element)| *element..element + count as u64);
         let mut formats = cells.map(format_at);
         let format = formats.next()??;
         let are_alike = formats.all(|other| other == Some(format));
         are_alike.then_some(Lookup { lane, index, places, table: Table::Shared(first), format, count })
     }
+}
 
+impl Cta<'_> {
     /// Executes lookups of one load; returns for each lane the elements that are taken, by their numbers.
     pub(super) fn look_up(
         &mut self,
@@ -148,10 +147,7 @@ impl Cta<'_> {
                     found.push((lookup.lane, step, Value::Sym(value)));
                 }
             }
-            let left = others
-                .iter()
-                .map(|lookup| lookup.lane)
-                .fold(LaneMask::NONE, |all, lane| all | LaneMask::of(lane));
+            let left = others.iter().map(|lookup| lookup.lane).collect::<LaneMask>();
             lookups.retain(|lookup| left.contains(lookup.lane));
         }
         Ok(found)

@@ -10,22 +10,7 @@ use std::collections::BTreeMap;
 
 impl Accesses<'_, '_> {
     /// Notes an access by some lanes of a warp, if the run asks for it.
-    #[inline]
     pub(crate) fn observe(
-        &mut self,
-        warp: &Warp,
-        mask: LaneMask,
-        pc: InstId,
-        place: (Space, Address),
-        bytes: u32,
-    ) {
-        if self.patterns.is_some() {
-            self.observe_access(warp, mask, pc, place, bytes);
-        }
-    }
-
-    #[cold]
-    fn observe_access(
         &mut self,
         warp: &Warp,
         mask: LaneMask,
@@ -33,6 +18,7 @@ impl Accesses<'_, '_> {
         (space, address): (Space, Address),
         bytes: u32,
     ) {
+        let Some(patterns) = &mut self.patterns else { return };
         // The relative position of arrays is not known: each is counted separately.
         let mut arrays: BTreeMap<(u32, Traffic), ([u64; 32], LaneMask)> = BTreeMap::new();
         for lane in mask {
@@ -47,20 +33,18 @@ impl Accesses<'_, '_> {
             let Ok(offset) = u64::try_from(offset) else { continue };
             let (offsets, mask) = arrays.entry((number, traffic)).or_default();
             offsets[lane] = offset;
-            *mask |= LaneMask::of(lane);
+            mask.insert(lane);
         }
-        let Some(patterns) = &mut self.patterns else { return };
         for ((number, traffic), (offsets, mask)) in arrays {
             let last = mask.iter().map(|lane| offsets[lane]).max().unwrap_or(0);
-            if let Backing::Tensor(tensor) = self.context.launch.objects.get(number).backing
+            let object = self.context.launch.objects.get(number);
+            if let Backing::Tensor(tensor) = object.backing
                 && let Some(param) = self.context.launch.tensors[tensor as usize].param
             {
                 patterns.reach(param, last + u64::from(bytes));
             }
-            if traffic == Traffic::Banks
-                && self.context.launch.objects.get(number).size
-                    == u64::from(self.context.launch.dynamic_shared)
-            {
+            let is_dynamic = object.size == u64::from(self.context.launch.dynamic_shared);
+            if traffic == Traffic::Banks && is_dynamic {
                 patterns.reach_dynamic(last + u64::from(bytes));
             }
             let pattern = match traffic {

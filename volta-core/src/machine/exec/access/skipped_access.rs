@@ -82,9 +82,7 @@ impl ValueTerms<'_> {
             survey.lacks_load();
         }
         for target in d.iter().flatten() {
-            for lane in mask {
-                warp.register_mut(*target).set(lane, Value::Undefined(Origin::Doubtful(pc)));
-            }
+            warp.register_mut(*target).fill(mask, Value::Undefined(Origin::Doubtful(pc)));
         }
     }
 }

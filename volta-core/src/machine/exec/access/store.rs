@@ -46,21 +46,31 @@ impl Accesses<'_, '_> {
             && !self.values.terms.guards.are_narrow()
             && self.values.terms.packed.are_words(warp, apart, a)
         {
-            let now = self.sync.now(warp);
-            let mut alarm = false;
-            let mut scratch = None;
-            for (step, source) in a.iter().enumerate() {
-                let value = self.context.operand(warp, *source, &mut scratch);
-                for lane in apart {
-                    let index = cell as usize + step + (at.offsets[lane] >> 2) as usize;
-                    let cell = &mut self.memory.shared_epochs[index];
-                    alarm |= self.memory.parts.write(cell, WHOLE, now, lane);
-                    self.memory.shared[index] = Cell::of(value.get(lane));
-                }
-            }
-            return if alarm { Err(Stop::NeedVectorClocks) } else { Ok(()) };
+            return self.store_words(warp, apart, (cell, at.offsets), a);
         }
         apart.iter().try_for_each(|lane| self.store_lane(warp, at, lane, width, a))
+    }
+
+    /// Stores words of lanes in shared memory, at offsets from a cell on, with race detection by epochs.
+    #[inline]
+    pub(super) fn store_words(
+        &mut self,
+        warp: &Warp,
+        mask: LaneMask,
+        (first, offsets): (u32, &[u64; 32]),
+        a: &[Src],
+    ) -> Result<(), Stop> {
+        let now = self.sync.now(warp);
+        let (mut scratch, mut alarm) = (None, false);
+        for (step, source) in a.iter().enumerate() {
+            let register = self.context.operand(warp, *source, &mut scratch);
+            for lane in mask {
+                let index = first as usize + step + (offsets[lane] >> 2) as usize;
+                alarm |= self.memory.parts.write(&mut self.memory.shared_epochs[index], WHOLE, now, lane);
+                self.memory.shared[index] = Cell::of(register.get(lane));
+            }
+        }
+        if alarm { Err(Stop::NeedVectorClocks) } else { Ok(()) }
     }
 
     /// Stores the parts of one lane.
@@ -177,9 +187,7 @@ impl Values<'_> {
         }
         match (left.kind(), right.kind()) {
             (SymKind::Real(format, x), SymKind::Real(other, y)) => format == other && self.is_same_term(x, y),
-            (SymKind::Half64(which, x), SymKind::Half64(other, y)) => {
-                which == other && self.is_same_term(x, y)
-            }
+            (SymKind::Half64(half, x), SymKind::Half64(other, y)) => half == other && self.is_same_term(x, y),
             (SymKind::Int(bytes, x), SymKind::Int(other, y)) => bytes == other && self.is_same_term(x, y),
             // Values of other kinds are only known to be equal if they are the same word.
             _ => false,

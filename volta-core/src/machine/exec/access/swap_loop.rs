@@ -50,7 +50,7 @@ impl Cta<'_> {
     ) -> Result<(), Stop> {
         if self.values.terms.store.is_ieee() {
             // Its sum rounds like any other, and one of `atom.add` may flush subnormal numbers.
-            let message = "a loop of compare-and-swap has no bits yet".to_string();
+            let message = "a loop of compare-and-swap has no bits yet";
             return Err(self.context.fault(FaultKind::Unsupported, "B1", message, warp, mask.first(), pc));
         }
         for format in swap.turn.formats.iter().copied().filter(|format| format.bytes() <= swap.width.bytes())
@@ -61,11 +61,12 @@ impl Cta<'_> {
             // The previous contents depend on the schedule (rule S4).
             let unpredictable = Origin::Unpredictable(pc);
             for d in swap.turn.varying.registers.iter().chain([&swap.d]) {
-                mask.iter().for_each(|lane| warp.register_mut(*d).set(lane, Value::Undefined(unpredictable)));
+                warp.register_mut(*d).fill(mask, Value::Undefined(unpredictable));
             }
-            for p in &swap.turn.varying.predicates {
-                mask.iter()
-                    .for_each(|lane| warp.predicate_mut(*p).set(lane, Truth::Undefined(unpredictable)));
+            for (p, lane) in
+                swap.turn.varying.predicates.iter().flat_map(|p| mask.iter().map(move |l| (p, l)))
+            {
+                warp.predicate_mut(*p).set(lane, Truth::Undefined(unpredictable));
             }
             self.values.terms.relied.on_swap(pc, update);
             return Ok(());
@@ -93,10 +94,9 @@ impl Cta<'_> {
                 bytes: format.bytes(),
             };
             let parts: Vec<PackedPart> = reals.unknown.iter().map(part).collect();
-            let word = if let [only] = parts.as_slice() {
-                only.value
-            } else {
-                self.values.terms.packed.join(&parts)
+            let word = match parts.as_slice() {
+                [only] => only.value,
+                parts => self.values.terms.packed.join(parts),
             };
             warp.register_mut(swap.turn.found).set(lane, word);
         }
@@ -108,13 +108,8 @@ impl Cta<'_> {
         }
         // The cost of these accesses was counted when they were executed.
         let patterns = self.patterns.take();
-        let mut executed = Ok(());
-        for at in &swap.turn.operations {
-            executed = self.execute(warp, mask, &insts[at.index()], *at);
-            if executed.is_err() {
-                break;
-            }
-        }
+        let mut operations = swap.turn.operations.iter();
+        let executed = operations.try_for_each(|at| self.execute(warp, mask, &insts[at.index()], *at));
         self.patterns = patterns;
         // The word holds values of another kind.
         if let Err(Stop::Fault(_) | Stop::Possible(_)) = executed {
@@ -210,14 +205,8 @@ impl Accesses<'_, '_> {
                         let held = self.held_value(warp, lane, &at, offset, update.bytes())?;
                         if let Err(held) = self.values.reals().read_real(held, format) {
                             let message = format!("{}; the same word also contains {held}", swap.reason);
-                            return Err(self.context.fault(
-                                FaultKind::Unsupported,
-                                "S2",
-                                message,
-                                warp,
-                                lane,
-                                pc,
-                            ));
+                            let kind = FaultKind::Unsupported;
+                            return Err(self.context.fault(kind, "S2", message, warp, lane, pc));
                         }
                         Value::Bits(0)
                     }
@@ -240,13 +229,9 @@ impl ValueTerms<'_> {
 
 /// The update that all lanes make, if they make the same one.
 fn update_of(changes: &[(Lane, Vec<Change>)], format: Format, word: Width) -> Option<Update> {
-    let all = changes.iter().flat_map(|(_, changes)| changes);
-    let operations: FxHashSet<Option<TermOp>> = all
-        .map(|change| match change {
-            Change::Same => None,
-            Change::By(op, _) => Some(*op),
-        })
-        .collect();
+    let operation = |change: &Change| if let Change::By(op, _) = change { Some(*op) } else { None };
+    let operations: FxHashSet<Option<TermOp>> =
+        changes.iter().flat_map(|(_, changes)| changes).map(operation).collect();
     let [adds, least, largest] =
         [TermOp::Add, TermOp::Min, TermOp::Max].map(|op| operations.contains(&Some(op)));
     let is_whole = format.bytes() == word.bytes();
@@ -297,26 +282,15 @@ impl OneTurn<'_, '_, '_> {
         let mut at = term;
         while at != own {
             let View::Apply(op, [a, b, c]) = self.arithmetic.values.terms.store.view(at) else { return None };
-            let depend = |this: &mut Self, terms: &[TermId]| {
-                terms.iter().map(|term| this.depends(*term)).collect::<Vec<_>>()
-            };
-            let (next, by) = if op == TermOp::Add {
-                match depend(self, &[a, b])[..] {
-                    [true, false] => (a, (TermOp::Add, b)),
-                    [false, true] => (b, (TermOp::Add, a)),
-                    _ => return None,
-                }
-            } else if op == TermOp::Sub && depend(self, &[a, b]) == [true, false] {
-                (a, (TermOp::Sub, b))
-            } else if op == TermOp::Fma {
-                match depend(self, &[a, b, c])[..] {
-                    [false, false, true] => (c, (TermOp::Add, self.product(a, b)?)),
-                    [true, false, false] if self.is_one(b) => (a, (TermOp::Add, c)),
-                    [false, true, false] if self.is_one(a) => (b, (TermOp::Add, c)),
-                    _ => return None,
-                }
-            } else {
-                return None;
+            let depend: Vec<bool> = [a, b, c][..op.arity()].iter().map(|term| self.depends(*term)).collect();
+            let (next, by) = match (op, &depend[..]) {
+                (TermOp::Add, [true, false]) => (a, (TermOp::Add, b)),
+                (TermOp::Add, [false, true]) => (b, (TermOp::Add, a)),
+                (TermOp::Sub, [true, false]) => (a, (TermOp::Sub, b)),
+                (TermOp::Fma, [false, false, true]) => (c, (TermOp::Add, self.product(a, b)?)),
+                (TermOp::Fma, [true, false, false]) if self.is_one(b) => (a, (TermOp::Add, c)),
+                (TermOp::Fma, [false, true, false]) if self.is_one(a) => (b, (TermOp::Add, c)),
+                _ => return None,
             };
             at = next;
             rest.push(by);

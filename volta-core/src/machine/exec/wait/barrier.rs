@@ -15,7 +15,7 @@ use crate::machine::group::warp::{At, Warp};
 use crate::machine::sync::synchronisation::Synchronisation;
 use crate::program::{Barrier, InstId, Op, PredSrc, Src};
 use crate::value::Truth;
-use crate::verdict::FaultKind;
+use crate::verdict::{FaultKind, Site};
 use std::ops::Range;
 
 impl Cta<'_> {
@@ -33,33 +33,31 @@ impl Cta<'_> {
             if same == Some(pc) {
                 continue;
             }
-            let Op::Barrier { kind, id, count, .. } = &self.context.launch.program.insts[pc.index()].op
-            else {
-                continue;
+            let op = &self.context.launch.program.insts[pc.index()].op;
+            let Op::Barrier { kind, id, count, .. } = op else { continue };
+            let ambiguous = |message: String| {
+                Err(self.context.fault(FaultKind::AmbiguousBarrier, "Y3", message, warp, lane, pc))
             };
             // Operands that are not registers are uniform.
             let of_lanes = [Some(*id), *count].iter().flatten().any(|source| matches!(source, Src::Reg(_)));
             same = Some(pc).filter(|_| !of_lanes);
             let id = self.values.terms.concrete(warp, *id, lane, pc, "a barrier's number")?;
             if id >= 16 {
-                let message = format!("there is no barrier {id}; a CTA has barriers 0 to 15");
-                return Err(self.context.fault(FaultKind::AmbiguousBarrier, "Y3", message, warp, lane, pc));
+                return ambiguous(format!("there is no barrier {id}; a CTA has barriers 0 to 15"));
             }
             let count = match count {
                 None => Count::All,
                 Some(count) => {
-                    Count::Threads(
-                        self.values.terms.concrete(warp, *count, lane, pc, "a barrier's count")? as u32
-                    )
+                    let threads = self.values.terms.concrete(warp, *count, lane, pc, "a barrier's count")?;
+                    Count::Threads(threads as u32)
                 }
             };
             if let Count::Threads(threads) = count
                 && (threads == 0 || threads % 32 != 0)
             {
-                let message = format!(
+                return ambiguous(format!(
                     "barrier {id} counts {threads} threads, which is not a multiple of the warp size"
-                );
-                return Err(self.context.fault(FaultKind::AmbiguousBarrier, "Y3", message, warp, lane, pc));
+                ));
             }
             let waits = !matches!(kind, Barrier::Arrive);
             let reduces = Reduces::of(kind);
@@ -75,28 +73,19 @@ impl Cta<'_> {
                     return Err(self.context.two_operators(id, (one, here.3), sites.into()));
                 }
                 Some(first) if first != here => {
-                    let message = format!("lanes of one warp use barrier {id} in different ways");
-                    return Err(self.context.fault(
-                        FaultKind::AmbiguousBarrier,
-                        "Y3",
-                        message,
-                        warp,
-                        lane,
-                        pc,
-                    ));
+                    return ambiguous(format!("lanes of one warp use barrier {id} in different ways"));
                 }
                 Some(_) => {}
             }
         }
         let Some((id, count, waits, reduces)) = meeting else { return Ok(false) };
-        let all = self.context.launch.warps() as u32 * 32;
-        let everybody = count == Count::All || count == Count::Threads(all);
+        let everybody = self.context.counted(count) == self.context.counted(Count::All);
         if matches!(self.sync.order, Detector::Epoch(_)) && !(everybody && waits) {
             return Err(Stop::NeedVectorClocks);
         }
         let first = live.first();
         let arrival = Arrival { warp: at, pc: warps[at].pc[first], waits, reduces };
-        self.sync.check_arrival(&warps[at], id, count, all, arrival)?;
+        self.sync.check_arrival(&warps[at], (id, count), arrival)?;
         if !waits {
             self.context.check_convergence(&warps[at], id)?;
         }
@@ -115,9 +104,8 @@ impl Cta<'_> {
         }
         state.arrivals.push(arrival);
         let warp = &mut warps[at];
-        warp.arrived = true;
+        warp.arrived = waits;
         if !waits {
-            warp.arrived = false;
             warp.at_barrier = LaneMask::NONE;
             warp.advance(live);
         }
@@ -129,9 +117,8 @@ impl Cta<'_> {
     pub(crate) fn complete_barriers(&mut self, warps: &mut [Warp]) -> Result<bool, Stop> {
         let mut any = false;
         let each = self.context.launch.warps();
-        for (rank, id) in
-            (0..self.context.launch.ranks()).flat_map(|rank| (0..COUNT).map(move |id| (rank, id)))
-        {
+        let ranks = 0..self.context.launch.ranks();
+        for (rank, id) in ranks.flat_map(|rank| (0..COUNT).map(move |id| (rank, id))) {
             let state = self.sync.barriers.of(rank, id);
             let Some(expected) = state.expected else { continue };
             let arrived = |warp: &Warp| state.arrivals.iter().any(|arrival| arrival.warp == warp.index);
@@ -217,12 +204,10 @@ impl Cta<'_> {
             let warp = &warps[arrival.warp];
             for lane in warp.at_barrier {
                 let pc = warp.pc[lane];
-                let Op::Barrier {
-                    kind: Barrier::RedPopc(_, source) | Barrier::RedPred(_, _, source), ..
-                } = &self.context.launch.program.insts[pc.index()].op
-                else {
+                let Op::Barrier { kind, .. } = &self.context.launch.program.insts[pc.index()].op else {
                     continue;
                 };
+                let (Barrier::RedPopc(_, source) | Barrier::RedPred(_, _, source)) = kind else { continue };
                 let truth = self.values.terms.truth(warp, *source, lane, pc);
                 truths.push(if self.sync.asks_ahead(warp, lane, (pc, *source))? {
                     Truth::Known(true)
@@ -244,9 +229,7 @@ impl Cta<'_> {
                     return Err(Stop::Defect("a lane waits at an instruction that is not a barrier"));
                 };
                 match kind {
-                    Barrier::RedPopc(d, _) => {
-                        warp.register_mut(*d).set(lane, count);
-                    }
+                    Barrier::RedPopc(d, _) => warp.register_mut(*d).set(lane, count),
                     Barrier::RedPred(op, p, _) => {
                         // All threads combine by one operator.
                         let result = joined
@@ -316,37 +299,22 @@ impl Cta<'_> {
 
 impl Synchronisation<'_> {
     /// Reports faults of rule Y3 at an arrival: which threads take part must not depend on the schedule.
-    fn check_arrival(
-        &self,
-        warp: &Warp,
-        id: usize,
-        count: Count,
-        all: u32,
-        arrival: Arrival,
-    ) -> Result<(), Stop> {
+    fn check_arrival(&self, warp: &Warp, (id, count): (usize, Count), arrival: Arrival) -> Result<(), Stop> {
         let state = self.barriers.of(warp.rank, id);
-        let here = |action: &str| self.context.site(action.into(), warp, warp.live().first(), arrival.pc);
-        let ambiguous = |message: String, other: Option<Arrival>| {
-            let mut sites = Vec::new();
-            if let Some(other) = other {
-                let action = format!("arrives at barrier {id}");
-                sites.push(self.context.site_of_thread(action, other.warp as u32 * 32, other.pc));
-            }
-            sites.push(here(&format!("arrives at barrier {id}")));
-            self.context.fault_at(FaultKind::AmbiguousBarrier, "Y3", message, sites, None)
+        let sites = |other: Option<&Arrival>| {
+            let action = || format!("arrives at barrier {id}");
+            let site = |of: &Arrival| self.context.site_of_thread(action(), of.warp as u32 * 32, of.pc);
+            let here = self.context.site(action(), warp, warp.live().first(), arrival.pc);
+            other.map(site).into_iter().chain([here]).collect::<Vec<Site>>()
+        };
+        let ambiguous = |message: String, other: Option<&Arrival>| {
+            self.context.fault_at(FaultKind::AmbiguousBarrier, "Y3", message, sites(other), None)
         };
         if let Some(expected) = state.expected {
-            let number = |count: Count| match count {
-                Count::All => all,
-                Count::Threads(threads) => threads,
-            };
-            if number(expected) != number(count) {
-                let message = format!(
-                    "barrier {id} is used with counts {} and {} at once",
-                    number(expected),
-                    number(count)
-                );
-                return Err(ambiguous(message, state.arrivals.last().copied()));
+            let [expected, own] = [expected, count].map(|count| self.context.counted(count));
+            if expected != own {
+                let message = format!("barrier {id} is used with counts {expected} and {own} at once");
+                return Err(ambiguous(message, state.arrivals.last()));
             }
         }
         let differs =
@@ -354,21 +322,16 @@ impl Synchronisation<'_> {
         if let Some(other) = state.arrivals.iter().find(differs)
             && let Some(one) = other.reduces
         {
-            let action = format!("arrives at barrier {id}");
-            let sites = vec![
-                self.context.site_of_thread(action.clone(), other.warp as u32 * 32, other.pc),
-                here(&action),
-            ];
-            return Err(self.context.two_operators(id as u64, (one, arrival.reduces), sites));
+            return Err(self.context.two_operators(id as u64, (one, arrival.reduces), sites(Some(other))));
         }
         if let Some(other) = state.arrivals.iter().find(|other| other.reduces != arrival.reduces) {
             let message = format!("`red` and plain arrivals mix at barrier {id}");
-            return Err(ambiguous(message, Some(*other)));
+            return Err(ambiguous(message, Some(other)));
         }
         if let Some(other) = state.arrivals.iter().find(|other| other.warp == arrival.warp) {
             let message =
                 format!("warp {} uses barrier {id} again before its `arrive` is complete", warp.number);
-            return Err(ambiguous(message, Some(*other)));
+            return Err(ambiguous(message, Some(other)));
         }
         if let Detector::VectorClock(exact) = &self.order
             && state.completed
@@ -412,11 +375,8 @@ impl Synchronisation<'_> {
                 }
             }
             Detector::VectorClock(exact) => {
-                let gone = if self.context.options.rules.exit_orders_memory {
-                    mask & warp.exited
-                } else {
-                    LaneMask::NONE
-                };
+                let gone =
+                    LaneMask::all_if(self.context.options.rules.exit_orders_memory) & mask & warp.exited;
                 let threads: Vec<usize> =
                     (group | gone).iter().map(|lane| warp.thread(lane) as usize).collect();
                 exact.clocks.meet(&threads);
@@ -437,14 +397,17 @@ impl Synchronisation<'_> {
 }
 
 impl Context<'_> {
+    /// How many threads of a CTA a barrier counts.
+    fn counted(&self, count: Count) -> u32 {
+        match count {
+            Count::All => self.launch.warps() as u32 * 32,
+            Count::Threads(threads) => threads,
+        }
+    }
+
     /// The fault of arrivals by which a barrier would combine predicates in two ways.
     #[cold]
-    fn two_operators(
-        &self,
-        id: u64,
-        (one, other): (Reduces, Option<Reduces>),
-        sites: Vec<crate::verdict::Site>,
-    ) -> Stop {
+    fn two_operators(&self, id: u64, (one, other): (Reduces, Option<Reduces>), sites: Vec<Site>) -> Stop {
         let other = other.map_or(String::new(), |other| format!(" and `{other}`"));
         let message = format!("barrier {id} would combine predicates by `{one}`{other} at once");
         let help = "all threads that meet at a barrier give it one operator; use two barriers for two";
@@ -461,10 +424,8 @@ impl Context<'_> {
         let Some(other) = other.filter(|other| aligned(warp.pc[first]) || aligned(warp.pc[*other])) else {
             return Ok(());
         };
-        let waits = !matches!(
-            self.launch.program.insts[warp.pc[first].index()].op,
-            Op::Barrier { kind: Barrier::Arrive, .. }
-        );
+        let op = &self.launch.program.insts[warp.pc[first].index()].op;
+        let waits = !matches!(op, Op::Barrier { kind: Barrier::Arrive, .. });
         let action = format!("{} at barrier {id}", if waits { "waits" } else { "arrives" });
         let sites = vec![
             self.site(action.clone(), warp, first, warp.pc[first]),
@@ -519,13 +480,8 @@ impl ValueTerms<'_> {
             let help = "let all threads reach the barrier: guard only the work that some of them skip, not the rest \
                         of the kernel";
             let site = self.context.site(format!("waits at barrier {id}"), warp, lane, arrival.pc);
-            return Err(self.context.fault_at(
-                FaultKind::BarrierDivergence,
-                "Y3",
-                message,
-                vec![site],
-                Some(help.into()),
-            ));
+            let kind = FaultKind::BarrierDivergence;
+            return Err(self.context.fault_at(kind, "Y3", message, vec![site], Some(help.into())));
         }
         for arrival in waiting {
             for warp in here {

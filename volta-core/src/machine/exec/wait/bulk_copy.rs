@@ -3,7 +3,6 @@
 //! As with other copies, the contents change at the start of the copy. A thread that reads them before the copy is
 //! complete races, so no execution without a fault can tell the difference.
 
-use super::tile_copy::Tile;
 use crate::base::lane::{Lane, LaneMask};
 use crate::case::Element;
 use crate::concurrency::agent::Agent;
@@ -78,8 +77,8 @@ impl Asynchronous<'_, '_> {
         (barrier, ctas, pair): (MemoryPlace, Option<Src>, bool),
     ) -> Result<(), Stop> {
         for lane in mask {
-            let near = self.accesses.values.terms.operands(warp, pc).address_of(lane, to)?;
-            let barrier = self.accesses.values.terms.operands(warp, pc).address_of(lane, barrier)?;
+            let operands = self.accesses.values.terms.operands(warp, pc);
+            let (near, barrier) = (operands.address_of(lane, to)?, operands.address_of(lane, barrier)?);
             let Some(ctas) = ctas else {
                 self.load_into(warp, lane, pc, (near, from, update), (barrier, pair))?;
                 continue;
@@ -124,12 +123,8 @@ impl Asynchronous<'_, '_> {
                 let reader = agent(if is_shared { AsyncSpace::Shared(own) } else { AsyncSpace::Global });
                 if is_shared {
                     // The copy also reads the memory of this CTA, which must exist until the copy is complete.
-                    self.accesses.sync.mbarriers.copies.push(Started {
-                        copy,
-                        thread: warp.thread(lane),
-                        pc,
-                        rank: own,
-                    });
+                    let started = Started { copy, thread: warp.thread(lane), pc, rank: own };
+                    self.accesses.sync.mbarriers.copies.push(started);
                 }
                 self.bulk_copy(warp, lane, pc, (near, far), (*count, ALL), (writer, reader))?
             }
@@ -154,14 +149,13 @@ impl Asynchronous<'_, '_> {
     ) -> Result<(), Stop> {
         if barrier.is_some() && self.context.launch.cluster_ranks() == 1 {
             let lane = mask.first();
-            let message = "an asynchronous store in a cluster of one CTA; it needs several".to_string();
+            let message = "an asynchronous store in a cluster of one CTA; it needs several";
             return Err(self.context.fault(FaultKind::Undefined, "Y13", message, warp, lane, pc));
         }
         for lane in mask {
             let place = self.accesses.values.terms.operands(warp, pc).address_of(lane, to)?;
-            let barrier = barrier
-                .map(|barrier| self.accesses.values.terms.operands(warp, pc).address_of(lane, barrier))
-                .transpose()?;
+            let operands = self.accesses.values.terms.operands(warp, pc);
+            let barrier = barrier.map(|barrier| operands.address_of(lane, barrier)).transpose()?;
             let (copy, each) = (self.begin_bulk()?, width.bytes());
             let bytes = each * a.len() as u32;
             let agent = Agent::Copy { number: copy, proxy: None, update };
@@ -181,14 +175,7 @@ impl Asynchronous<'_, '_> {
             let (rank, first) = (at.object.rank, at.offsets[lane]);
             if update.is_some() && barrier.is_some() && rank == warp.rank {
                 let message = "an asynchronous update of the CTA's own shared memory; only that of another CTA is allowed";
-                return Err(self.context.fault(
-                    FaultKind::Undefined,
-                    "Y13",
-                    message.to_string(),
-                    warp,
-                    lane,
-                    pc,
-                ));
+                return Err(self.context.fault(FaultKind::Undefined, "Y13", message, warp, lane, pc));
             }
             self.context.writable(warp, &at, bytes)?;
             if update.is_some() {
@@ -229,10 +216,8 @@ impl Asynchronous<'_, '_> {
             // shared: each lane updates.
             let same =
                 begun.iter().find(|(first, other, _)| *other == stores && warp.go_together(*first, lane));
-            let (writes, is_shared) = match same {
-                Some((_, _, writes)) => (*writes, true),
-                None => (self.begin_bulk()?, false),
-            };
+            let is_shared = same.is_some();
+            let writes = same.map_or_else(|| self.begin_bulk(), |(.., writes)| Ok(*writes))?;
             let writer = |update| Agent::Copy { number: writes, proxy: Some(AsyncSpace::Global), update };
             let launch_wide = |update: Update| (update, Scope::Launch);
             let proxy = Some(AsyncSpace::Shared(warp.rank));
@@ -241,14 +226,13 @@ impl Asynchronous<'_, '_> {
             match to {
                 Far::Bytes { at, count } => {
                     let far = self.accesses.values.terms.operands(warp, pc).address_of(lane, *at)?;
+                    let terms = &self.accesses.values.terms;
                     let (update, kept) = match write {
                         BulkWrite::All | BulkWrite::UpdatesElements(_) => (None, ALL),
                         BulkWrite::Updates(update) => (Some(launch_wide(update)), ALL),
-                        BulkWrite::Masked(mask) => (
-                            None,
-                            self.accesses.values.terms.concrete(warp, mask, lane, pc, "a mask of bytes")?
-                                as u16,
-                        ),
+                        BulkWrite::Masked(mask) => {
+                            (None, terms.concrete(warp, mask, lane, pc, "a mask of bytes")? as u16)
+                        }
                     };
                     self.bulk_copy(warp, lane, pc, (far, near), (*count, kept), (writer(update), reader))?;
                 }
@@ -256,7 +240,14 @@ impl Asynchronous<'_, '_> {
                     let tile = self.accesses.values.terms.operands(warp, pc).tile(lane, *map, at)?;
                     let update = match write {
                         BulkWrite::UpdatesElements(op) => {
-                            Some(self.context.update_of(warp, lane, pc, &tile, op)?)
+                            let (name, element) = self.context.elements_of(&tile);
+                            Some(update_of_elements(op, element).ok_or_else(|| {
+                                let message = format!(
+                                    "a box of `{name}` is updated by an operation that does not exist for its elements, {}",
+                                    element.name()
+                                );
+                                self.context.fault(FaultKind::Undefined, "Y11", message, warp, lane, pc)
+                            })?)
                         }
                         BulkWrite::All | BulkWrite::Masked(_) | BulkWrite::Updates(_) => None,
                     };
@@ -269,10 +260,8 @@ impl Asynchronous<'_, '_> {
             if is_shared {
                 self.accesses.values.terms.relied.on_same_store(pc);
                 for (other, ..) in begun.iter().filter(|(_, _, number)| *number == writes) {
-                    let open = &mut self.accesses.sync.copies_of(warp, *other).bulk.open;
-                    open.iter_mut()
-                        .filter(|stored| stored.writes == Some(writes))
-                        .for_each(|stored| stored.writes = None);
+                    let open = self.accesses.sync.copies_of(warp, *other).bulk.open.iter_mut();
+                    open.for_each(|stored| stored.writes = stored.writes.filter(|own| *own != writes));
                 }
             }
             let stored = Stored { reads, writes: (!is_shared).then_some(writes) };
@@ -313,8 +302,7 @@ impl Asynchronous<'_, '_> {
         let goes_across = is_shared(here) && is_shared(there) && read.object.rank != write.object.rank;
         if !(is_global(here) && is_shared(there) || is_shared(here) && is_global(there) || goes_across) {
             let message =
-                "a bulk copy must be between global and shared memory or to the shared memory of another CTA"
-                    .to_string();
+                "a bulk copy must be between global and shared memory or to the shared memory of another CTA";
             return Err(self.context.fault(FaultKind::OutOfBounds, "Y11", message, warp, lane, pc));
         }
         self.context.writable(warp, &write, bytes)?;
@@ -360,9 +348,9 @@ impl Asynchronous<'_, '_> {
         for lane in mask {
             match from {
                 Far::Bytes { at, count } => {
-                    let place = self.accesses.values.terms.operands(warp, pc).address_of(lane, *at)?;
-                    let bytes = self.accesses.values.terms.operands(warp, pc).size_of_copy(lane, *count)?;
-                    let agent = Agent::Thread;
+                    let operands = self.accesses.values.terms.operands(warp, pc);
+                    let place = operands.address_of(lane, *at)?;
+                    let (bytes, agent) = (operands.size_of_copy(lane, *count)?, Agent::Thread);
                     let access = LaneAccess { place, bytes, alignment: UNIT, agent, writes: false };
                     self.accesses.locate_lane(warp, lane, pc, access, &mut [0; 32])?;
                 }
@@ -406,7 +394,7 @@ impl Asynchronous<'_, '_> {
             let bytes = u64::from(bytes);
             let is_own = matches!(at.object.backing, Backing::Shared(_)) && at.object.rank == warp.rank;
             if !is_own {
-                let message = "zeros are stored to memory other than the CTA's shared memory".to_string();
+                let message = "zeros are stored to memory other than the CTA's shared memory";
                 return Err(self.context.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc));
             }
             self.accesses.work.looked_at += bytes / 8;
@@ -468,36 +456,9 @@ impl Context<'_> {
         let (own, inner) = locate(space, address);
         if matches!(own, Space::Shared | Space::Cluster) { self.launch.objects.rank_at(inner) } else { None }
     }
-
-    /// The update that a box copy applies to the elements of its map's tensor.
-    fn update_of(
-        &self,
-        warp: &Warp,
-        lane: Lane,
-        pc: InstId,
-        tile: &Tile<'_>,
-        op: Int2,
-    ) -> Result<Update, Stop> {
-        let (name, element) = self.elements_of(tile);
-        update_of_elements(op, element).ok_or_else(|| {
-            let element = element.name();
-            let message = format!(
-                "a box of `{name}` is updated by an operation that does not exist for its elements, {element}"
-            );
-            self.fault(FaultKind::Undefined, "Y11", message, warp, lane, pc)
-        })
-    }
 }
 
 impl Synchronisation<'_> {
-    pub(super) fn commit_bulk(&mut self, warp: &Warp, mask: LaneMask) {
-        for lane in mask {
-            let bulk = &mut self.copies_of(warp, lane).bulk;
-            let group = std::mem::take(&mut bulk.open);
-            bulk.groups.push_back(group);
-        }
-    }
-
     /// Waits until at most `pending` groups of each thread are in flight; with `reads`, until at most `pending` groups
     /// still read their sources.
     pub(super) fn wait_for_bulk(&mut self, warp: &Warp, mask: LaneMask, pending: u32, reads: bool) {

@@ -3,11 +3,11 @@
 use crate::base::lane::{Lane, LaneMask};
 use crate::concurrency::agent::Agent;
 use crate::concurrency::race::Detector;
-use crate::launch::objects::Object;
 use crate::machine::cta::Cta;
+use crate::machine::cta::accesses::WarpAccess;
 use crate::machine::group::stop::Stop;
 use crate::machine::group::warp::Warp;
-use crate::machine::sync::cluster::{Landing, Reach, Reaching, Standing, is_unaligned};
+use crate::machine::sync::cluster::{Landing, Reach, Standing, is_unaligned};
 use crate::machine::sync::synchronisation::Synchronisation;
 use crate::program::{Async, Fenced, InstId, Op, Scope, Space};
 use crate::verdict::FaultKind;
@@ -25,7 +25,7 @@ impl Cta<'_> {
             return Err(Stop::NeedVectorClocks);
         }
         if self.context.launch.cooperative {
-            let message = "barriers of clusters in a cooperative grid are not supported yet".to_string();
+            let message = "barriers of clusters in a cooperative grid are not supported yet";
             return Err(self.context.fault(FaultKind::Unsupported, "S2", message, warp, mask.first(), pc));
         }
         let insts = &self.context.launch.program.insts;
@@ -131,8 +131,7 @@ impl Synchronisation<'_> {
         for lane in mask {
             let number = warp.thread(lane) as usize;
             let Standing::Arrived(phase, _) = self.cluster.threads[number] else {
-                let message =
-                    "a thread waits at the cluster's barrier without having arrived at it".to_string();
+                let message = "a thread waits at the cluster's barrier without having arrived at it";
                 return Err(self.context.fault(FaultKind::BarrierMisuse, "Y13", message, warp, lane, pc));
             };
             if phase == self.cluster.phase {
@@ -157,33 +156,26 @@ impl Synchronisation<'_> {
     /// Lanes access an object. If the object belongs to another CTA of the cluster, they must know that this CTA has
     /// begun.
     #[inline]
-    pub(crate) fn reach(
-        &mut self,
-        warp: &Warp,
-        mask: LaneMask,
-        object: &Object,
-        pc: InstId,
-        reaching: Reaching,
-    ) -> Result<(), Stop> {
-        if object.rank == warp.rank || object.space != Space::Shared {
+    pub(crate) fn reach(&mut self, warp: &Warp, at: &WarpAccess<'_>, writes: bool) -> Result<(), Stop> {
+        if at.object.rank == warp.rank || at.object.space != Space::Shared {
             return Ok(());
         }
-        mask.iter().try_for_each(|lane| self.reach_across(warp, lane, object, pc, reaching))
+        at.mask.iter().try_for_each(|lane| self.reach_across(warp, lane, at, writes))
     }
 
     fn reach_across(
         &mut self,
         warp: &Warp,
         lane: Lane,
-        object: &Object,
-        pc: InstId,
-        (agent, writes, (number, cell)): Reaching,
+        at: &WarpAccess<'_>,
+        writes: bool,
     ) -> Result<(), Stop> {
         let exact = self.order.exact()?;
-        let (thread, rank) = (warp.thread(lane), object.rank);
-        let (landing, phases) = match agent {
+        let (thread, object, pc) = (warp.thread(lane), at.object, at.pc);
+        let rank = object.rank;
+        let (landing, phases) = match at.agent {
             Agent::Copy { .. } => (Landing::Returned, 0),
-            Agent::Barrier => match self.mbarriers.alive.get(&(number, cell)) {
+            Agent::Barrier => match self.mbarriers.alive.get(&(at.number, at.offsets[lane] / 4)) {
                 Some(barrier) => (Landing::Counted(barrier.agent), barrier.phase + 1),
                 None => (Landing::Visible, 0),
             },

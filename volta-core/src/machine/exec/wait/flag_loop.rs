@@ -3,8 +3,9 @@
 use crate::base::index::number_of;
 use crate::base::lane::{Lane, LaneMask};
 use crate::concurrency::agent::Agent;
+use crate::concurrency::clock::{Clocks, Snapshot};
 use crate::concurrency::flag_changes::{Ahead, Change, Event, Judged, Outcome, Told, Unclear};
-use crate::concurrency::race::{Detector, Under};
+use crate::concurrency::race::Detector;
 use crate::launch::objects::{Backing, locate};
 use crate::machine::cta::Cta;
 use crate::machine::cta::accesses::{Accesses, LaneAccess, WarpAccess};
@@ -21,6 +22,7 @@ use crate::value::{Origin, Truth, Value};
 use crate::verdict::FaultKind;
 use std::rc::Rc;
 
+const NO_FLAG: Stop = Stop::Defect("a flag that is waited for is not a flag");
 /// The size of a flag in bytes.
 const BYTES: u32 = 4;
 
@@ -67,7 +69,7 @@ impl Cta<'_> {
             self.context.writable(warp, &at, BYTES)?;
         }
         if let Backing::Local(_) = at.object.backing {
-            let message = "a loop waits for a flag in its own thread's local memory".to_string();
+            let message = "a loop waits for a flag in its own thread's local memory";
             return Err(self.context.fault(FaultKind::Deadlock, "Y5", message, warp, lane, pc));
         }
         let (key, thread) = ((at.number, at.offsets[lane] / 4), warp.thread(lane));
@@ -84,9 +86,7 @@ impl Cta<'_> {
             (of == key && self.context.launch.program.is_written_once(d)).then_some(change)
         };
         let condition = Condition::of(self.context.launch.program, looped, (warp, lane), found);
-        let Some(flag) = self.sync.flags.places.get(&key) else {
-            return Err(Stop::Defect("a flag that is waited for is not a flag"));
-        };
+        let flag = self.sync.flags.places.get(&key).ok_or(NO_FLAG)?;
         let ahead = self.sync.flags.ahead.get(&(thread as usize)).filter(|ahead| ahead.load == pc);
         if let Some(ahead) = ahead
             && (ahead.key != key || flag.is_learned_between(&ahead.before, &before))
@@ -98,9 +98,7 @@ impl Cta<'_> {
         let work = flag.work.take();
         self.work.looked_at += work / 4;
         self.check_budgets()?;
-        let Some(flag) = self.sync.flags.places.get(&key) else {
-            return Err(Stop::Defect("a flag that is waited for is not a flag"));
-        };
+        let flag = self.sync.flags.places.get(&key).ok_or(NO_FLAG)?;
         let outcome = match judged {
             Ok(Judged::Stays) => return Ok(false),
             Ok(Judged::Leaves(outcome)) => {
@@ -117,7 +115,7 @@ impl Cta<'_> {
         // The load is an ordinary access by a thread that has not yet learned what the flag's changes release.
         self.accesses().read_cell(warp, lane, &at, key.1, 0xf)?;
         if writes {
-            self.accesses().rewrite_cell(warp, lane, &at, key.1)?;
+            self.accesses().touch(warp, lane, &at, key.1)?;
         }
         let exact = self.sync.order.exact_mut()?;
         let (clocks, number) = (&mut exact.clocks, thread as usize);
@@ -215,16 +213,6 @@ impl Cta<'_> {
 }
 
 impl Accesses<'_, '_> {
-    /// A lane's atomic operation writes back what a flag holds.
-    fn rewrite_cell(&mut self, warp: &Warp, lane: Lane, at: &WarpAccess<'_>, cell: u64) -> Result<(), Stop> {
-        let exact = self.sync.order.exact_mut()?;
-        match exact.access(Under::ALWAYS, (at.number, cell), (warp.thread(lane), at.agent), 0xf, at.pc, true)
-        {
-            Ok(()) => Ok(()),
-            Err(conflict) => Err(self.race_at(warp, lane, at, cell, conflict, None)),
-        }
-    }
-
     /// A lane loads a flag ahead of a loop that waits for it in rounds. The run continues as if it had not found what the
     /// loop waits for. Where it has, the loop is left at once, and its thread is ordered after the same changes, even
     /// earlier: it has learned of no change in between.
@@ -243,12 +231,12 @@ impl Accesses<'_, '_> {
         };
         let address = self.values.terms.addresses(warp, LaneMask::of(lane), *address, pc)?[lane];
         let agent = Agent::Waiter { scope: strong.scope };
-        let one =
-            LaneAccess { place: (*space, address), bytes: BYTES, alignment: BYTES, agent, writes: false };
+        let place = (*space, address);
+        let one = LaneAccess { place, bytes: BYTES, alignment: BYTES, agent, writes: false };
         let mut offsets = [0; 32];
         let at = self.locate_lane(warp, lane, pc, one, &mut offsets)?;
         if let Backing::Local(_) = at.object.backing {
-            let message = "a flag is loaded ahead of a loop from its own thread's local memory".to_string();
+            let message = "a flag is loaded ahead of a loop from its own thread's local memory";
             return Err(self.context.fault(FaultKind::Unsupported, "Y15", message, warp, lane, pc));
         }
         let (key, thread) = ((at.number, at.offsets[lane] / 4), warp.thread(lane) as usize);
@@ -256,10 +244,8 @@ impl Accesses<'_, '_> {
         self.read_cell(warp, lane, &at, key.1, 0xf)?;
         let exact = self.sync.order.exact_mut()?;
         self.sync.flags.at(key, &mut exact.clocks, || word(held, pc));
-        self.sync
-            .flags
-            .ahead
-            .insert(thread, Ahead { pc, key, load, before: exact.clocks.snapshot(thread), has_asked: false });
+        let ahead = Ahead { pc, key, load, before: exact.clocks.snapshot(thread), has_asked: false };
+        self.sync.flags.ahead.insert(thread, ahead);
         // What the thread does from here on is not known before.
         exact.clocks.release(thread);
         for d in d.iter().flatten() {
@@ -279,15 +265,7 @@ impl Accesses<'_, '_> {
         content: Cell,
     ) {
         let key = (at.number, cell);
-        let is_strong = match at.agent {
-            Agent::Setter { .. } | Agent::Atomic { .. } => true,
-            Agent::Thread
-            | Agent::AnyOf { .. }
-            | Agent::Copy { .. }
-            | Agent::Maker
-            | Agent::Barrier
-            | Agent::Waiter { .. } => false,
-        };
+        let is_strong = matches!(at.agent, Agent::Setter { .. } | Agent::Atomic { .. });
         if !is_strong && !self.sync.flags.places.contains_key(&key) {
             return;
         }
@@ -306,12 +284,10 @@ impl Accesses<'_, '_> {
         let (clocks, number) = (&mut exact.clocks, warp.thread(lane) as usize);
         self.sync.flags.at(key, clocks, || held);
         let now = clocks.snapshot(number);
-        let told = |is_near| match at.access.strong {
-            Some(Strong { orders: true, .. }) => Some(now.clone()),
-            Some(Strong { orders: false, .. }) => clocks.fenced(number, is_near),
-            None => None,
+        let told = match at.access.strong {
+            Some(strong) => told_by(clocks, &now, strong.orders),
+            None => Told { all: None, near: None },
         };
-        let told = Told { all: told(false), near: told(true) };
         clocks.release(number);
         let stamp = now.stamp;
         if let Some((agent, changes)) = self.sync.flags.note(key, (change, at.pc), (now, told)) {
@@ -345,6 +321,7 @@ impl Synchronisation<'_> {
         const MOST_ANSWERS: u64 = 1 << 21;
         const TOO_LONG: &str = "its contents and the result of an atomic operation can be too many numbers";
         const OTHER: &str = "the loop's condition depends on more than the flag and known words";
+        const OPEN: &str = "the loop's condition depends on the result of an atomic operation, which depends on the schedule";
         let program = self.context.launch.program;
         let olds: Vec<Option<u32>> = match (condition.found, self.flags.places.get(&key)) {
             (Some((_, change)), Some(flag)) => flag.found_by(change)?.into_iter().map(Some).collect(),
@@ -358,13 +335,7 @@ impl Synchronisation<'_> {
             work.iter().for_each(|work| work.set(work.get() + olds.len() as u64));
             let mut all = olds.iter().map(|old| condition.leaves(program, held, *old));
             let first = all.next().flatten().ok_or(OTHER)?;
-            if all.all(|other| other == Some(first)) {
-                Ok(first)
-            } else {
-                Err(
-                    "the loop's condition depends on the result of an atomic operation, which depends on the schedule",
-                )
-            }
+            if all.all(|other| other == Some(first)) { Ok(first) } else { Err(OPEN) }
         })
     }
 
@@ -411,7 +382,8 @@ impl ValueTerms<'_> {
 }
 
 impl Context<'_> {
-    fn spell_flag(&self, (object, cell): (u32, u64)) -> String {
+    /// The words for a flag or a lock.
+    pub(super) fn spell_flag(&self, (object, cell): (u32, u64)) -> String {
         self.spell(self.launch.objects.get(object), cell * 4, BYTES)
     }
 
@@ -470,4 +442,10 @@ pub(crate) fn word(held: Cell, reader: InstId) -> Option<u32> {
         Value::Bits(bits) => Some(bits as u32),
         Value::Sym(_) | Value::Undefined(_) => None,
     }
+}
+
+/// What a strong store of a thread tells those that find it.
+pub(super) fn told_by(clocks: &Clocks, now: &Snapshot, releases: bool) -> Told {
+    let told = |is_near| if releases { Some(now.clone()) } else { clocks.fenced(now.thread, is_near) };
+    Told { all: told(false), near: told(true) }
 }

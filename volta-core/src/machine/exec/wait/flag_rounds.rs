@@ -85,11 +85,8 @@ impl ValueTerms<'_> {
                 let Some(looped) = self.context.launch.program.flag_loop(load) else { continue };
                 let Some(rounds) = looped.rounds else { continue };
                 for other in warps.iter().filter(|other| other.rank == warp.rank) {
-                    let there = other
-                        .at_barrier
-                        .iter()
-                        .find(|at| other.pc[*at] != looped.exit || !asks(&rounds, other, *at));
-                    if let Some(at) = there {
+                    let goes_on = |at: &Lane| other.pc[*at] == looped.exit && asks(&rounds, other, *at);
+                    if let Some(at) = other.at_barrier.iter().find(|at| !goes_on(at)) {
                         return Err(self.context.other_rounds(other, at, load));
                     }
                 }

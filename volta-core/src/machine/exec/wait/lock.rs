@@ -1,6 +1,6 @@
 //! Locks (rule Y18): threads that take one draw its turns, in an order that each run executes as it is.
 
-use super::flag_loop::word;
+use super::flag_loop::{told_by, word};
 use crate::base::index::number_of;
 use crate::base::lane::{Lane, LaneMask};
 use crate::concurrency::agent::Agent;
@@ -14,6 +14,7 @@ use crate::machine::sync::tickets::{Counter, Lock, LockState, MOST_DRAWS};
 use crate::program::{InstId, Op, Scope, Strong, Update};
 use crate::value::Value;
 use crate::verdict::FaultKind;
+use std::collections::btree_map::Entry;
 
 /// Bytes of a lock.
 const BYTES: u32 = 4;
@@ -33,8 +34,8 @@ impl Accesses<'_, '_> {
         self.exact()?;
         let address = self.values.terms.addresses(warp, LaneMask::of(lane), swap.address, pc)?[lane];
         let agent = Agent::Setter { scope: swap.scope };
-        let access =
-            LaneAccess { place: (swap.space, address), bytes: BYTES, alignment: BYTES, agent, writes: true };
+        let place = (swap.space, address);
+        let access = LaneAccess { place, bytes: BYTES, alignment: BYTES, agent, writes: true };
         let mut offsets = [0; 32];
         let mut at = self.locate_lane(warp, lane, pc, access, &mut offsets)?;
         at.access.strong = Some(Strong { scope: swap.scope, orders: swap.releases });
@@ -55,11 +56,8 @@ impl Accesses<'_, '_> {
         };
         if !is_free || !self.sync.tickets.is_turn(key, thread) {
             self.sync.tickets.waiting.insert(thread, key);
-            if is_free {
-                self.sync.tickets.refused.remove(&thread);
-            } else {
-                self.sync.tickets.refused.insert(thread);
-            }
+            self.sync.tickets.refused.remove(&thread);
+            self.sync.tickets.refused.extend((!is_free).then_some(thread));
             return Ok(false);
         }
         self.sync.tickets.waiting.remove(&thread);
@@ -68,10 +66,8 @@ impl Accesses<'_, '_> {
         let exact = self.sync.order.exact_mut()?;
         let (clocks, number) = (&mut exact.clocks, thread as usize);
         let lock = self.sync.tickets.locks.entry(key).or_insert_with(|| Lock::new(clocks.new_agent()));
-        let counter = self.sync.tickets.counters.entry(key);
-        let kind = (Update::Counter { down: false }, u32::MAX);
-        if let std::collections::btree_map::Entry::Vacant(place) = counter {
-            let counter = Counter::new(kind.0, kind.1, 0, lock.agent);
+        if let Entry::Vacant(place) = self.sync.tickets.counters.entry(key) {
+            let counter = Counter::new(Update::Counter { down: false }, u32::MAX, 0, lock.agent);
             place.insert(counter.ok_or(Stop::Defect("a counter that does not count"))?);
         }
         // Accesses with its stamp are this operation alone.
@@ -88,10 +84,9 @@ impl Accesses<'_, '_> {
         let now = clocks.snapshot(number);
         let told = told_by(clocks, &now, swap.releases);
         let ticket = self.sync.tickets.note((key, pc), (now, told), false);
-        let numbers =
-            self.sync.tickets.counters.get(&key).map_or(Vec::new(), |counter| counter.found.clone());
+        let all = self.sync.tickets.counters.get(&key).into_iter().flat_map(|counter| &counter.found);
+        let numbers: Vec<u64> = all.map(|number| u64::from(*number)).collect();
         self.sync.note_asked(warp, lane);
-        let numbers: Vec<u64> = numbers.into_iter().map(u64::from).collect();
         self.sync.tickets.settle(ticket, &numbers);
         if let Some(lock) = self.sync.tickets.locks.get_mut(&key) {
             lock.state = LockState::Taking;
@@ -144,8 +139,7 @@ impl Synchronisation<'_> {
     /// Which lock a thread waits for that has found it taken, in words.
     pub(crate) fn lock_waited_for(&self, thread: u32) -> Option<String> {
         let key = self.tickets.waiting.get(&thread).filter(|_| self.tickets.refused.contains(&thread))?;
-        let place =
-            self.context.spell(self.context.launch.objects.get(key.0), key.1 * u64::from(BYTES), BYTES);
+        let place = self.context.spell_flag(*key);
         let (taker, ..) = self.tickets.locks.get(key)?.left.as_ref()?;
         let who = self.context.launch.thread(self.context.linear, number_of(taker.thread));
         Some(format!("{place}, which {who} has taken and nobody gives back"))
@@ -226,10 +220,4 @@ pub(super) fn learn_behind<'d>(
     }
     clocks.learn(thread, &mut seen);
     clocks.release(thread);
-}
-
-/// What a strong store of a thread tells those that find it.
-pub(super) fn told_by(clocks: &Clocks, now: &Snapshot, releases: bool) -> Told {
-    let told = |is_near| if releases { Some(now.clone()) } else { clocks.fenced(now.thread, is_near) };
-    Told { all: told(false), near: told(true) }
 }

@@ -28,6 +28,7 @@ use crate::verdict::{BarrierPhases, FaultKind, PhaseLine, Site};
 const BYTES: u32 = 8;
 /// The most arrivals that a phase can wait for.
 const MOST_ARRIVALS: u64 = (1 << 20) - 1;
+pub(super) const NO_BARRIER: &str = "this is not a barrier: `mbarrier.init` must come first";
 /// The most mbarriers that the message of a deadlock reports on.
 const MOST_BARRIERS: usize = 4;
 
@@ -58,17 +59,13 @@ impl Asynchronous<'_, '_> {
                     return Err(self.context.misuse(message, warp, lane, pc));
                 }
                 if self.accesses.sync.mbarriers.alive.contains_key(&key) {
-                    let message =
-                        "a barrier is initialised again without `mbarrier.inval` in between".to_string();
+                    let message = "a barrier is initialised again without `mbarrier.inval` in between";
                     return Err(self.context.misuse(message, warp, lane, pc));
                 }
                 let exact = self.accesses.sync.order.exact_mut()?;
                 let agent = exact.clocks.new_agent();
-                self.accesses
-                    .sync
-                    .mbarriers
-                    .alive
-                    .insert(key, Mbarrier::new(agent, count, self.context.options.rules.prompt_waits));
+                let barrier = Mbarrier::new(agent, count, self.context.options.rules.prompt_waits);
+                self.accesses.sync.mbarriers.alive.insert(key, barrier);
                 Ok(())
             }
             BarrierAction::Invalidate => {
@@ -85,10 +82,7 @@ impl Asynchronous<'_, '_> {
             }
             BarrierAction::Arrive { state, count, bytes, drops, order, completes } => {
                 let count = number(self, warp, *count, "a count of arrivals")?;
-                let bytes = match bytes {
-                    Some(bytes) => i64::from(number(self, warp, *bytes, "a number of bytes")?),
-                    None => 0,
-                };
+                let bytes = bytes.map(|bytes| number(self, warp, bytes, "a number of bytes")).transpose()?;
                 let phase = self.accesses.sync.mbarriers.alive.get(&key).map_or(0, |barrier| barrier.phase);
                 let is_near = self.context.launch.objects.get(key.0).rank == warp.rank;
                 let releases = match order {
@@ -97,8 +91,8 @@ impl Asynchronous<'_, '_> {
                     Strong { scope: Scope::Cta, orders: false } if !is_near => Releases::Nothing,
                     Strong { orders: false, .. } => Releases::Fenced { is_near },
                 };
-                self.accesses.sync.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
-                    barrier.expect_more(event, bytes);
+                let over = self.then_end(warp, lane, pc, key, |barrier, clocks, event| {
+                    barrier.expect_more(event, bytes.map_or(0, i64::from));
                     if *drops {
                         barrier.count = barrier.count.saturating_sub(count);
                     }
@@ -109,16 +103,15 @@ impl Asynchronous<'_, '_> {
                     self.accesses.sync.mbarriers.states.push((key, phase));
                     warp.register_mut(*state).set(lane, Value::Undefined(Origin::State(token)));
                 }
-                let over = self.end_phase(warp, lane, pc, key)?;
                 if over && !completes {
-                    let message = "an arrival with `.noComplete` completes the phase".to_string();
+                    let message = "an arrival with `.noComplete` completes the phase";
                     return Err(self.context.misuse(message, warp, lane, pc));
                 }
                 Ok(())
             }
             BarrierAction::ArriveAfterCopies { counted } => {
                 let copies = self.accesses.sync.copies_under_way(warp, lane);
-                self.accesses.sync.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
+                let arrive = |barrier: &mut Mbarrier, clocks: &mut Clocks, event| {
                     barrier.current.copies.extend(copies);
                     if *counted {
                         return barrier.arrive(clocks, event, 1, Releases::Nothing);
@@ -127,8 +120,8 @@ impl Asynchronous<'_, '_> {
                     barrier.is_determined(clocks, event, ("arrives", false))?;
                     barrier.expect(event, 0);
                     Ok(())
-                })?;
-                self.end_phase(warp, lane, pc, key).map(drop)
+                };
+                self.then_end(warp, lane, pc, key, arrive).map(drop)
             }
             BarrierAction::ArriveAfterProducts { .. } => {
                 Err(Stop::Defect("products were committed as something else"))
@@ -143,7 +136,10 @@ impl Asynchronous<'_, '_> {
             }
             BarrierAction::Complete { bytes } => {
                 let bytes = number(self, warp, *bytes, "a number of bytes")?;
-                self.complete_on(warp, lane, pc, key, bytes.into(), None)
+                let start = |barrier: &mut Mbarrier, clocks: &mut Clocks, event| {
+                    barrier.start(clocks, event, bytes.into(), None)
+                };
+                self.then_end(warp, lane, pc, key, start).map(drop)
             }
             BarrierAction::Test { .. } => Err(Stop::Defect("a test of a barrier was executed by itself")),
         }
@@ -160,52 +156,29 @@ impl Asynchronous<'_, '_> {
     ) -> Result<(), Stop> {
         self.is_of_one_kind(At { warp, lane, pc }, pair)?;
         let action = BarrierAction::ArriveAfterProducts { ctas, pair };
-        let address =
-            self.accesses.values.terms.addresses(warp, LaneMask::of(lane), place.address, pc)?[lane];
-        let mut keys = Vec::new();
-        match ctas {
-            None => keys.push(self.accesses.barrier_at_address(
-                warp,
-                lane,
-                pc,
-                (place.space, address),
-                &action,
-            )?),
+        let terms = &self.accesses.values.terms;
+        let here = (place.space, terms.addresses(warp, LaneMask::of(lane), place.address, pc)?[lane]);
+        let places = match ctas {
+            None => vec![here],
             Some(ctas) => {
-                let ctas =
-                    self.accesses.values.terms.concrete(warp, ctas, lane, pc, "a mask of CTAs")? & 0xffff;
-                for rank in self.context.ranks_in(ctas, warp, lane, pc)? {
-                    let there =
-                        self.context.in_cta((place.space, address), rank.into(), (&*warp, lane, pc))?;
-                    keys.push(self.accesses.barrier_at_address(warp, lane, pc, there, &action)?);
-                }
+                let ctas = terms.concrete(warp, ctas, lane, pc, "a mask of CTAs")? & 0xffff;
+                let ranks = self.context.ranks_in(ctas, warp, lane, pc)?.into_iter();
+                let there = ranks.map(|rank| self.context.in_cta(here, rank.into(), (&*warp, lane, pc)));
+                there.collect::<Result<_, Stop>>()?
             }
+        };
+        let mut keys = Vec::new();
+        for place in places {
+            keys.push(self.accesses.barrier_at_address(warp, lane, pc, place, &action)?);
         }
         let commit = self.commit_tensor_products(warp.thread(lane))?;
         for key in keys {
-            self.accesses.sync.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
+            self.then_end(warp, lane, pc, key, |barrier, clocks, event| {
                 barrier.current.commits.push(commit);
                 barrier.arrive(clocks, event, 1, Releases::Nothing)
             })?;
-            self.end_phase(warp, lane, pc, key)?;
         }
         Ok(())
-    }
-
-    /// Completes bytes for the current phase of an mbarrier: those of a copy, or simulated ones.
-    fn complete_on(
-        &mut self,
-        warp: &Warp,
-        lane: Lane,
-        pc: InstId,
-        key: (u32, u64),
-        bytes: i64,
-        copy: Option<u32>,
-    ) -> Result<(), Stop> {
-        self.accesses.sync.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
-            barrier.start(clocks, event, bytes, copy)
-        })?;
-        self.end_phase(warp, lane, pc, key).map(drop)
     }
 
     /// Lets a copy of `bytes` bytes to the shared memory of CTA `rank`, which the lane has started, complete on an
@@ -225,13 +198,25 @@ impl Asynchronous<'_, '_> {
         if signalled != rank && !(pair && signalled ^ rank == 1) {
             let message =
                 "a copy completes on a barrier of a CTA other than the one whose shared memory it fills";
-            return Err(self.context.misuse(message.to_string(), warp, lane, pc));
+            return Err(self.context.misuse(message, warp, lane, pc));
         }
-        self.complete_on(warp, lane, pc, key, bytes.into(), Some(copy))
+        let start = |barrier: &mut Mbarrier, clocks: &mut Clocks, event| {
+            barrier.start(clocks, event, bytes.into(), Some(copy))
+        };
+        self.then_end(warp, lane, pc, key, start).map(drop)
     }
 
-    /// Ends the current phase of an mbarrier if nothing is missing; returns whether it did.
-    fn end_phase(&mut self, warp: &Warp, lane: Lane, pc: InstId, key: (u32, u64)) -> Result<bool, Stop> {
+    /// Applies an operation to an mbarrier, and ends its current phase if nothing is missing then; returns whether it
+    /// did.
+    fn then_end(
+        &mut self,
+        warp: &Warp,
+        lane: Lane,
+        pc: InstId,
+        key: (u32, u64),
+        act: impl FnOnce(&mut Mbarrier, &mut Clocks, Event) -> Result<(), Wrong>,
+    ) -> Result<bool, Stop> {
+        self.accesses.sync.at_barrier(warp, lane, pc, key, act)?;
         let mut ended = None;
         self.accesses.sync.at_barrier(warp, lane, pc, key, |barrier, _, event| {
             if barrier.is_complete() {
@@ -267,19 +252,14 @@ impl Asynchronous<'_, '_> {
             !exact.is_awaited(started.copy, &self.context.launch.numbers_of(started.rank))
                 && !may_go_on(started.pc)
         };
-        let Some(Started { thread, pc, .. }) = copies.find(awaited) else {
-            return Ok(());
-        };
+        let Some(Started { thread, pc, .. }) = copies.find(awaited) else { return Ok(()) };
         let inst = &self.context.launch.program.insts[pc.index()];
         let (what, rule, help) = if let Op::Async(Async::Tensor(_)) = inst.op {
             let help = "`tcgen05.commit` it to a barrier, and wait for the phase of that before returning";
             ("product", "Y14", help)
         } else if let Op::Async(Async::Multiply(_)) = inst.op {
-            (
-                "product",
-                "Y12",
-                "wait for its group before returning: `wgmma.commit_group`, then `wgmma.wait_group`",
-            )
+            let help = "wait for its group before returning: `wgmma.commit_group`, then `wgmma.wait_group`";
+            ("product", "Y12", help)
         } else {
             let help = "wait for the phase of its barrier, or with `cp.async.bulk.wait_group.read 0`, before returning";
             ("copy", "Y11", help)
@@ -340,7 +320,7 @@ impl Accesses<'_, '_> {
             | BarrierAction::Complete { .. } => None,
         };
         if let Some(message) = wrong.filter(|_| is_remote) {
-            return Err(self.context.misuse(message.to_string(), warp, lane, pc));
+            return Err(self.context.misuse(message, warp, lane, pc));
         }
         if let BarrierAction::Arrive { order: Strong { scope: Scope::Cta, orders: true }, .. } = action
             && is_remote
@@ -348,22 +328,20 @@ impl Accesses<'_, '_> {
             self.values.terms.relied.on_narrow_scope(pc);
         }
         let Backing::Shared(first) = at.object.backing else {
-            let message = "a barrier that is not in shared memory".to_string();
-            return Err(self.context.misuse(message, warp, lane, pc));
+            return Err(self.context.misuse("a barrier that is not in shared memory", warp, lane, pc));
         };
         let key = (at.number, at.offsets[lane] / 4);
         if let Some(barrier) = self.sync.mbarriers.alive.get_mut(&key) {
             barrier.is_reached |= is_remote;
         }
         if !matches!(action, BarrierAction::Init { .. }) && !self.sync.mbarriers.alive.contains_key(&key) {
-            let message = "this is not a barrier: `mbarrier.init` must come first".to_string();
-            return Err(self.context.misuse(message, warp, lane, pc));
+            return Err(self.context.misuse(NO_BARRIER, warp, lane, pc));
         }
-        self.touch_barrier(warp, lane, &at, key.1)?;
+        self.touch(warp, lane, &at, key.1)?;
         // Between `init` and `inval`, which write both halves, an access to the first half suffices: any other access
         // to either half is a fault.
         if plain {
-            self.touch_barrier(warp, lane, &at, key.1 + 1)?;
+            self.touch(warp, lane, &at, key.1 + 1)?;
             // The representation of an mbarrier is opaque, and after `inval` its bytes are undefined.
             for cell in [key.1, key.1 + 1] {
                 self.memory.shared[first as usize + cell as usize] = Cell::UNWRITTEN;
@@ -372,13 +350,18 @@ impl Accesses<'_, '_> {
         Ok(key)
     }
 
-    fn touch_barrier(&mut self, warp: &Warp, lane: Lane, at: &WarpAccess<'_>, cell: u64) -> Result<(), Stop> {
+    /// Records an access to a cell that changes nothing in it.
+    pub(super) fn touch(
+        &mut self,
+        warp: &Warp,
+        lane: Lane,
+        at: &WarpAccess<'_>,
+        cell: u64,
+    ) -> Result<(), Stop> {
         let exact = self.sync.order.exact_mut()?;
         let (place, who) = ((at.number, cell), (warp.thread(lane), at.agent));
-        match exact.access(Under::ALWAYS, place, who, 0xf, at.pc, true) {
-            Ok(()) => Ok(()),
-            Err(conflict) => Err(self.race_at(warp, lane, at, cell, conflict, None)),
-        }
+        let touched = exact.access(Under::ALWAYS, place, who, 0xf, at.pc, true);
+        touched.map_err(|conflict| self.race_at(warp, lane, at, cell, conflict, None))
     }
 
     /// Whether the phase that a lane tests is over; if so, the lane learns what the end of that phase releases.
@@ -439,7 +422,7 @@ impl Accesses<'_, '_> {
                 Value::Undefined(Origin::State(token)) => {
                     let (of, phase) = self.sync.mbarriers.states[token as usize];
                     if of != key {
-                        let message = "the state is that of an arrival at another barrier".to_string();
+                        let message = "the state is that of an arrival at another barrier";
                         return Err(self.context.misuse(message, warp, lane, pc));
                     }
                     Ok(Asked::Phase(phase))
@@ -448,8 +431,7 @@ impl Accesses<'_, '_> {
                     Err(self.values.terms.not_concrete(warp, value, lane, pc, "the state of a barrier"))
                 }
                 Value::Bits(_) | Value::Sym(_) | Value::Undefined(_) => {
-                    let message = "the state was not returned by an arrival".to_string();
-                    Err(self.context.misuse(message, warp, lane, pc))
+                    Err(self.context.misuse("the state was not returned by an arrival", warp, lane, pc))
                 }
             },
         }
@@ -530,8 +512,7 @@ impl Cta<'_> {
         self.compute(warp, mask, pc, &first.enters)?;
         if self.values.terms.operands(warp, first.last).asked_at(mask)? != asked {
             let lane = mask.first();
-            let message =
-                "a test of a barrier is followed by a loop that tests another barrier or phase".to_string();
+            let message = "a test of a barrier is followed by a loop that tests another barrier or phase";
             return Err(self.context.fault(FaultKind::Nondeterministic, "Y9", message, warp, lane, pc));
         }
         let again = self.context.test_at(first.last)?.p;
@@ -602,8 +583,7 @@ impl Synchronisation<'_> {
     ) -> Result<(), Stop> {
         let exact = self.order.exact_mut()?;
         let Some(barrier) = self.mbarriers.alive.get_mut(&key) else {
-            let message = "this is not a barrier: `mbarrier.init` must come first".to_string();
-            return Err(self.context.misuse(message, warp, lane, pc));
+            return Err(self.context.misuse(NO_BARRIER, warp, lane, pc));
         };
         let thread = warp.thread(lane);
         let event = Event { thread, stamp: exact.clocks.now(thread as usize), pc };
@@ -626,31 +606,19 @@ impl Synchronisation<'_> {
     /// The phases of the mbarriers at which threads wait.
     #[cold]
     pub(crate) fn phases_waited_for(&self) -> Vec<BarrierPhases> {
-        let is_waited_for = |barrier: &Mbarrier| {
-            barrier.waiting.iter().any(|waiting| waiting.phase == i64::from(barrier.phase))
-        };
-        let mut keys: Vec<(u32, u64)> = Vec::new();
-        for (key, barrier) in &self.mbarriers.alive {
-            if is_waited_for(barrier) {
-                keys.push(*key);
-            }
-        }
-        keys.sort_unstable();
-        keys.truncate(MOST_BARRIERS);
-        let told = |key| self.mbarriers.alive.get(&key).map(|barrier| self.context.told(key, barrier));
-        keys.into_iter().filter_map(told).collect()
+        let mut all: Vec<_> = self.mbarriers.alive.iter().filter(|(_, own)| is_waited_for(own)).collect();
+        all.sort_unstable_by_key(|(key, _)| **key);
+        all.truncate(MOST_BARRIERS);
+        all.into_iter().map(|(key, barrier)| self.context.told(*key, barrier)).collect()
     }
 
     /// Advice for threads that wait for the first arrivals at several mbarriers: most likely one of the waits is wrong.
     #[cold]
     pub(crate) fn help_with_new_barriers(&self) -> Option<String> {
-        let is_waited_for = |barrier: &&Mbarrier| {
-            barrier.waiting.iter().any(|waiting| waiting.phase == i64::from(barrier.phase))
-        };
         let is_new = |barrier: &&Mbarrier| {
             barrier.phase == 0 && barrier.pending == barrier.count && barrier.bytes == 0
         };
-        let waited_for = self.mbarriers.alive.values().filter(is_waited_for);
+        let waited_for = self.mbarriers.alive.values().filter(|barrier| is_waited_for(barrier));
         let (new, others): (Vec<_>, Vec<_>) = waited_for.partition(is_new);
         (new.len() > 1 && others.is_empty()).then(|| {
             "nothing has arrived at these barriers; a thread that must not wait in the first round, such as the \
@@ -681,6 +649,11 @@ impl Synchronisation<'_> {
     }
 }
 
+/// Whether a thread waits for the current phase.
+fn is_waited_for(barrier: &Mbarrier) -> bool {
+    barrier.waiting.iter().any(|waiting| waiting.phase == i64::from(barrier.phase))
+}
+
 impl Context<'_> {
     /// The test at an instruction.
     pub(super) fn test_at(&self, pc: InstId) -> Result<BarrierTest, Stop> {
@@ -689,7 +662,7 @@ impl Context<'_> {
     }
 
     #[cold]
-    pub(super) fn misuse(&self, message: String, warp: &Warp, lane: Lane, pc: InstId) -> Stop {
+    pub(super) fn misuse(&self, message: impl Into<String>, warp: &Warp, lane: Lane, pc: InstId) -> Stop {
         self.fault(FaultKind::BarrierMisuse, "Y9", message, warp, lane, pc)
     }
 

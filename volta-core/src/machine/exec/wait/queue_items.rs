@@ -274,11 +274,9 @@ impl Cta<'_> {
         (d, special): (RegId, Special),
     ) {
         let queue = self.sync.tickets.queue.as_ref().filter(|queue| queue.schedule.is_none());
-        let taker = queue.and_then(Queue::taker);
-        if taker.is_some_and(|taker| taker.is_told_by(special, self.context.launch)) {
-            for lane in mask {
-                warp.register_mut(d).set(lane, Value::Undefined(Origin::Unevaluated(pc)));
-            }
+        let taken = queue.and_then(|queue| queue.taken.as_ref());
+        if taken.is_some_and(|taken| taken.taker.is_told_by(special, self.context.launch)) {
+            warp.register_mut(d).fill(mask, Value::Undefined(Origin::Unevaluated(pc)));
         }
     }
 }

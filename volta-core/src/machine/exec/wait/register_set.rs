@@ -46,14 +46,8 @@ impl Cta<'_> {
                         "`setmaxnreg.{word}` to {count} registers a thread, which is {than} than the {held} that the \
                          warp has"
                     );
-                    return Err(self.context.fault(
-                        FaultKind::BarrierMisuse,
-                        "Y16",
-                        message,
-                        warp,
-                        group.first(),
-                        pc,
-                    ));
+                    let (kind, lane) = (FaultKind::BarrierMisuse, group.first());
+                    return Err(self.context.fault(kind, "Y16", message, warp, lane, pc));
                 }
                 let more = i64::from(count.max(if takes { held } else { count })) - i64::from(held);
                 self.sync.pools.warps[own].held = match more {
@@ -78,15 +72,11 @@ impl Cta<'_> {
         } else {
             pool.free += more.unsigned_abs();
             let of_cta = each * warp.rank as usize..each * (warp.rank as usize + 1);
-            let waited = of_cta.into_iter().any(|other| {
-                let took = self.sync.pools.warps[other].took;
-                took.is_some_and(|took| {
-                    group.iter().any(|lane| {
-                        let thread = warp.thread(lane) as usize;
-                        clocks.is_past(thread, 32 * other, took)
-                    })
-                })
-            });
+            let knows = |other: usize, took: u32| {
+                group.iter().any(|lane| clocks.is_past(warp.thread(lane) as usize, 32 * other, took))
+            };
+            let mut took = of_cta.filter_map(|other| Some((other, self.sync.pools.warps[other].took?)));
+            let waited = took.any(|(other, took)| knows(other, took));
             pool.given += if waited { 0 } else { more.unsigned_abs() };
         }
         self.sync.pools.warps[own].done.push((pc, stamp));
@@ -126,13 +116,8 @@ impl Synchronisation<'_> {
                 ];
                 let help =
                     "let the four warps meet at a barrier between the two (`bar.sync` with a count of 128)";
-                return Err(self.context.fault_at(
-                    FaultKind::BarrierMisuse,
-                    "Y16",
-                    message.into(),
-                    sites,
-                    Some(help.into()),
-                ));
+                let (kind, help) = (FaultKind::BarrierMisuse, Some(help.into()));
+                return Err(self.context.fault_at(kind, "Y16", message.into(), sites, help));
             }
         }
         Ok(())
@@ -153,15 +138,11 @@ impl Synchronisation<'_> {
             }
         }
         let unclear = self.pools.ctas.iter().filter(|pool| pool.taken > pool.given);
-        match unclear.filter_map(|pool| pool.taker).next() {
-            None => Ok(()),
-            Some((thread, pc)) => {
-                let message = "whether all requests for registers are met may depend on the schedule: they need \
-                               registers that are given back only after others have been taken";
-                let sites = vec![self.context.site_of_thread("takes registers".into(), thread, pc)];
-                Err(self.context.fault_at(FaultKind::Unsupported, "Y16", message.into(), sites, None))
-            }
-        }
+        let Some((thread, pc)) = unclear.filter_map(|pool| pool.taker).next() else { return Ok(()) };
+        let message = "whether all requests for registers are met may depend on the schedule: they need registers that \
+                       are given back only after others have been taken";
+        let sites = vec![self.context.site_of_thread("takes registers".into(), thread, pc)];
+        Err(self.context.fault_at(FaultKind::Unsupported, "Y16", message.into(), sites, None))
     }
 
     /// The words for a warp that waits for registers: how many, and who holds them.

@@ -2,6 +2,7 @@
 //! with that. The answer may pass through selects, comparisons and registers, and must decide nothing but whether its
 //! thread waits for that very phase: a thread that learns that the phase is over need not wait.
 
+use super::mbarrier::NO_BARRIER;
 use crate::base::index::number_of;
 use crate::base::lane::{Lane, LaneMask};
 use crate::concurrency::mbarrier_phases::{Asked, Question};
@@ -43,8 +44,7 @@ impl Accesses<'_, '_> {
         let action = BarrierAction::Test { p, phase, order };
         let key = self.barrier_at(warp, lane, pc, place, &action)?;
         let Some(barrier) = self.sync.mbarriers.alive.get(&key) else {
-            let message = "this is not a barrier: `mbarrier.init` must come first".to_string();
-            return Err(self.context.misuse(message, warp, lane, pc));
+            return Err(self.context.misuse(NO_BARRIER, warp, lane, pc));
         };
         let meant = match self.phase_named(warp, lane, pc, key, phase)? {
             Asked::Phase(phase) => phase.into(),

@@ -71,12 +71,8 @@ impl Asynchronous<'_, '_> {
             Async::Wait { groups: Groups::Products, pending, reads: _ } => {
                 self.wait_for_products(warp, pc, pending.unwrap_or(0))
             }
-            Async::Commit { groups: Groups::Plain } => {
-                self.accesses.sync.commit_copies(warp, mask);
-                Ok(())
-            }
-            Async::Commit { groups: Groups::Bulk } => {
-                self.accesses.sync.commit_bulk(warp, mask);
+            Async::Commit { groups: groups @ (Groups::Plain | Groups::Bulk) } => {
+                self.accesses.sync.commit_copies(warp, mask, *groups == Groups::Bulk);
                 Ok(())
             }
             Async::Wait { groups: Groups::Plain, pending, reads: _ } => {
@@ -112,10 +108,7 @@ impl Asynchronous<'_, '_> {
         let targets = self.accesses.values.terms.addresses(warp, mask, to, pc)?;
         let mut decided: BTreeMap<Lane, _> =
             decided.into_iter().map(|(lane, number, parts)| (lane, (number, parts))).collect();
-        let known = mask
-            .iter()
-            .filter(|lane| !decided.contains_key(lane))
-            .fold(LaneMask::NONE, |all, lane| all | LaneMask::of(lane));
+        let known = mask.iter().filter(|lane| !decided.contains_key(lane)).collect::<LaneMask>();
         // A copy of zero bytes needs no source address.
         let sources = self.accesses.values.terms.addresses(warp, known, from, pc).ok();
         let mut offsets = [0; 32];
@@ -141,7 +134,7 @@ impl Asynchronous<'_, '_> {
             let access = LaneAccess { place: target, bytes, alignment: bytes, agent, writes: true };
             let at = self.accesses.locate_lane(warp, lane, pc, access, &mut offsets)?;
             let Backing::Shared(base) = at.object.backing else {
-                let message = "the target of a copy is not in shared memory".to_string();
+                let message = "the target of a copy is not in shared memory";
                 return Err(self.context.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc));
             };
             let first = (at.offsets[lane] / 4) as u32;
@@ -149,20 +142,13 @@ impl Asynchronous<'_, '_> {
                 let content = match &cells {
                     Brought::Cells(cells) => cells[step as usize],
                     Brought::PackedParts(pieces) => {
-                        let Ok(content) =
-                            int_terms::slice(pieces, 4 * step, 4, &mut self.accesses.values.terms.store)
-                        else {
-                            let message = "a copy reads a part of a value in memory".to_string();
-                            return Err(self.context.fault(
-                                FaultKind::TypeMismatch,
-                                "M3",
-                                message,
-                                warp,
-                                lane,
-                                pc,
-                            ));
-                        };
-                        Cell::from_pieces(&content, &mut self.accesses.values.terms.packed)
+                        let terms = &mut self.accesses.values.terms;
+                        let content =
+                            int_terms::slice(pieces, 4 * step, 4, &mut terms.store).map_err(|_| {
+                                let message = "a copy reads a part of a value in memory";
+                                self.context.fault(FaultKind::TypeMismatch, "M3", message, warp, lane, pc)
+                            })?;
+                        Cell::from_pieces(&content, &mut terms.packed)
                     }
                 };
                 self.accesses.write_cell(warp, lane, &at, u64::from(first + step), 0xf, content)?;
@@ -214,16 +200,15 @@ impl Asynchronous<'_, '_> {
         let (place, mut offsets) = ((Space::Global, source), [0; 32]);
         let access = LaneAccess { place, bytes: wanted, alignment: bytes, agent, writes: false };
         let at = self.accesses.locate_lane(warp, lane, pc, access, &mut offsets)?;
-        if let Backing::Tensor(tensor) = at.object.backing
-            && self.context.launch.tensors[tensor as usize].is_read_only()
+        if let Backing::Tensor(number) = at.object.backing
+            && let tensor = &self.context.launch.tensors[number as usize]
+            && tensor.is_read_only()
             && wanted == bytes
         {
-            let tensor = &self.context.launch.tensors[tensor as usize];
             let mut cells = [Cell::UNWRITTEN; MOST_CELLS];
             for (step, cell) in cells.iter_mut().enumerate().take(bytes as usize / 4) {
                 let place = at.offsets[lane] / 4 + step as u64;
-                let tables = (&mut self.accesses.values.terms.packed, &mut self.accesses.values.terms.store);
-                *cell = initial_cell(tensor, place, tables, pc);
+                *cell = initial_cell(tensor, place, self.accesses.values.making(), pc);
             }
             return Ok(Brought::Cells(cells));
         }
@@ -296,11 +281,15 @@ impl Synchronisation<'_> {
         &mut self.copies[thread]
     }
 
-    pub(super) fn commit_copies(&mut self, warp: &Warp, mask: LaneMask) {
+    /// Makes the copies that threads have started a group.
+    pub(super) fn commit_copies(&mut self, warp: &Warp, mask: LaneMask, are_bulk: bool) {
         for lane in mask {
             let copies = self.copies_of(warp, lane);
-            let group = std::mem::take(&mut copies.open);
-            copies.groups.push_back(group);
+            if are_bulk {
+                copies.bulk.groups.push_back(std::mem::take(&mut copies.bulk.open));
+            } else {
+                copies.groups.push_back(std::mem::take(&mut copies.open));
+            }
         }
     }
 }

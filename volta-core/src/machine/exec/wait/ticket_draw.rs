@@ -1,7 +1,7 @@
 //! Atomic operations that draw tickets (rule Y18): who draws when, what it learns, and what is computed from a ticket.
 
-use super::flag_loop::word;
-use super::lock::{learn_behind, told_by};
+use super::flag_loop::{told_by, word};
+use super::lock::learn_behind;
 use crate::base::index::number_of;
 use crate::base::lane::{Lane, LaneMask};
 use crate::concurrency::agent::Agent;
@@ -12,7 +12,7 @@ use crate::machine::exec::arithmetic::integer::Integer;
 use crate::machine::group::context::Context;
 use crate::machine::group::stop::Stop;
 use crate::machine::group::warp::Warp;
-use crate::machine::sync::queue::CounterKey;
+use crate::machine::sync::queue::{CounterKey, Queue};
 use crate::machine::sync::synchronisation::Synchronisation;
 use crate::machine::sync::tickets::{Counter, Learns, MOST_DRAWS};
 use crate::program::{InstId, Op, RegId, Src, Strong, Update};
@@ -47,8 +47,8 @@ impl Accesses<'_, '_> {
         }
         let is_changed =
             self.sync.tickets.counters.contains_key(&key) || self.sync.tickets.updated.contains(&key);
-        if is_changed && !matches!(update, Update::Counter { .. }) && self.comes_last(warp, lane, &at, bytes)
-        {
+        let counts = matches!(update, Update::Counter { .. });
+        if is_changed && !counts && self.comes_last(warp, lane, &at, bytes) {
             self.sync.tickets.note_again(key, thread);
             let (how, place) = ((*update, *scope, *releases), (*space, *address, *alignment));
             self.atomic(warp, LaneMask::of(lane), pc, how, place, (*d, *a))?;
@@ -63,11 +63,8 @@ impl Accesses<'_, '_> {
         let by = self.context.value(warp, *a, lane);
         let turn = self.next_turn(warp, lane, &at, (*update, by))?;
         let is_last = self.sync.tickets.is_last(key, thread);
-        let learns = match self.sync.tickets.learns {
-            Learns::AsLast => is_last,
-            Learns::Nothing => false,
-            Learns::AsExecuted => true,
-        };
+        let how = self.sync.tickets.learns;
+        let learns = how == Learns::AsExecuted || how == Learns::AsLast && is_last;
         let exact = self.sync.order.exact_mut()?;
         let (clocks, number) = (&mut exact.clocks, thread as usize);
         // Accesses with its stamp are this operation alone.
@@ -117,8 +114,7 @@ impl Accesses<'_, '_> {
         (update, d, a): (Update, Option<RegId>, Src),
     ) -> Result<bool, Stop> {
         let (key, thread) = ((at.number, at.offsets[lane] / 4), warp.thread(lane));
-        let is_turn = self.sync.tickets.queue.as_mut().is_some_and(|queue| queue.takes_turn(thread));
-        if !is_turn {
+        if !self.sync.tickets.queue.as_mut().is_some_and(|queue| queue.takes_turn(thread)) {
             self.sync.tickets.waiting.insert(thread, key);
             return Ok(false);
         }
@@ -159,8 +155,7 @@ impl Accesses<'_, '_> {
         if self.sync.tickets.updated.contains(&key) || self.sync.tickets.locks.contains_key(&key) {
             return Err(self.context.unclear_draw(warp, lane, at, OTHER));
         }
-        let exact = self.sync.order.exact_mut()?;
-        let clocks = &exact.clocks;
+        let clocks = &self.sync.order.exact_mut()?.clocks;
         let is_past = |other: usize, stamp: u32| clocks.is_past(thread, other, stamp);
         if self.sync.tickets.asked.iter().any(|(other, stamp)| is_past(*other as usize, *stamp)) {
             self.sync.tickets.note_again(key, number_of(thread));
@@ -172,8 +167,7 @@ impl Accesses<'_, '_> {
                 let why = "what it counts from is not a known number";
                 return Err(self.unknown_start(warp, lane, at, (held, why)));
             };
-            let exact = self.sync.order.exact_mut()?;
-            let agent = exact.clocks.new_agent();
+            let agent = self.sync.order.exact_mut()?.clocks.new_agent();
             let counter = Counter::new(update, by as u32, base, agent)
                 .ok_or(Stop::Defect("a counter that does not count"))?;
             self.sync.tickets.counters.insert(key, counter);
@@ -220,7 +214,7 @@ impl Accesses<'_, '_> {
         }
         // Updates of other widths race with it.
         let key: CounterKey = (at.number, at.offsets[lane] / 4);
-        let is_counter = self.sync.tickets.queue_key() == Some(key)
+        let is_counter = self.sync.tickets.queue.as_ref().and_then(Queue::key) == Some(key)
             || self.sync.tickets.counters.contains_key(&key) && !self.comes_last(warp, lane, at, 4);
         if is_counter || self.sync.tickets.locks.contains_key(&key) {
             let why = "it is updated by other operations as well";
@@ -274,9 +268,7 @@ impl Synchronisation<'_> {
 
     /// A value, for a ticket the number that it is in this order.
     pub(crate) fn settled(&mut self, packed: &PackedValues, warp: &Warp, lane: Lane, value: Value) -> Value {
-        let Some(Ticket { draw, numbers, .. }) = packed.as_ticket(value).cloned() else {
-            return value;
-        };
+        let Some(Ticket { draw, numbers, .. }) = packed.as_ticket(value).cloned() else { return value };
         self.note_asked(warp, lane);
         self.tickets.settle(draw, &numbers).map_or(value, Value::Bits)
     }

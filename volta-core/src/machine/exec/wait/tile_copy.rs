@@ -5,7 +5,7 @@ use crate::case::Element;
 use crate::concurrency::agent::Agent;
 use crate::launch::objects::{Backing, from_generic};
 use crate::launch::tensor_map::{Map, PIECE, swizzled};
-use crate::machine::cta::accesses::{Asynchronous, LaneAccess, WarpAccess};
+use crate::machine::cta::accesses::{Asynchronous, LaneAccess};
 use crate::machine::group::context::Context;
 use crate::machine::group::stop::Stop;
 use crate::machine::group::terms::Operands;
@@ -41,12 +41,8 @@ impl<'l> Operands<'_, 'l> {
             return Err(self.terms.context.fault_at(kind, "Y11", message, vec![site], help));
         };
         if map.dimensions.len() != at.len() {
-            let message = format!(
-                "a copy with {} dimensions uses `{}`, which has {}",
-                at.len(),
-                map.name,
-                map.dimensions.len()
-            );
+            let (own, of) = (at.len(), map.dimensions.len());
+            let message = format!("a copy with {own} dimensions uses `{}`, which has {of}", map.name);
             return Err(self.fault(FaultKind::Undefined, "Y11", message, lane));
         }
         let first = at
@@ -62,17 +58,9 @@ impl Context<'_> {
     pub(super) fn elements_of<'t>(&self, tile: &Tile<'t>) -> (&'t str, Element) {
         (&tile.map.name, self.launch.tensors[tile.map.tensor as usize].element)
     }
-
-    fn box_address(&self, warp: &Warp, lane: Lane, pc: InstId, address: u64) -> Result<u64, Stop> {
-        if !address.is_multiple_of(BOX_ALIGN) {
-            let message = format!("a box in shared memory must begin at a multiple of {BOX_ALIGN} bytes");
-            return Err(self.fault(FaultKind::Misaligned, "Y11", message, warp, lane, pc));
-        }
-        Ok(address)
-    }
 }
 
-impl<'l> Asynchronous<'_, 'l> {
+impl Asynchronous<'_, '_> {
     /// Loads a box into shared memory, with zeros for elements outside the tensor, or (not `loads`) stores one, without
     /// the elements outside the tensor; returns its size in bytes.
     pub(super) fn copy_tile(
@@ -86,9 +74,22 @@ impl<'l> Asynchronous<'_, 'l> {
     ) -> Result<u32, Stop> {
         let map = tile.map;
         let (near_agent, far_agent) = if loads { (writer, reader) } else { (reader, writer) };
-        let start = self.context.box_address(warp, lane, pc, near.1)?;
+        let (space, start) = near;
+        if !start.is_multiple_of(BOX_ALIGN) {
+            let message = format!("a box in shared memory must begin at a multiple of {BOX_ALIGN} bytes");
+            return Err(self.context.fault(FaultKind::Misaligned, "Y11", message, warp, lane, pc));
+        }
         let mut offsets = [0; 32];
-        let far = self.far(warp, lane, pc, tile, (far_agent, !loads), &mut offsets)?;
+        let objects = &self.context.launch.objects;
+        let Some(object) = objects.of_tensor(map.tensor) else {
+            return Err(Stop::Defect("a tensor map of a tensor without memory"));
+        };
+        let place = (Space::Global, objects.get(object).base);
+        let whole = LaneAccess { place, bytes: 1, alignment: 1, agent: far_agent, writes: !loads };
+        let far = self.accesses.locate_lane(warp, lane, pc, whole, &mut offsets)?;
+        if !loads {
+            self.context.writable(warp, &far, map.element as u32)?;
+        }
         let elements: Vec<Option<u64>> = map.elements(&tile.first).collect();
         let updates = writer.atomic_update().is_some();
         if updates {
@@ -106,12 +107,12 @@ impl<'l> Asynchronous<'_, 'l> {
         for (number, places) in elements.chunks((PIECE / map.element) as usize).enumerate() {
             let address = swizzled(map.swizzle, start + PIECE * number as u64);
             let mut offsets = [0; 32];
-            let (place, piece) = ((near.0, address), PIECE as u32);
+            let (place, piece) = ((space, address), PIECE as u32);
             let access =
                 LaneAccess { place, bytes: piece, alignment: piece, agent: near_agent, writes: loads };
             let near = self.accesses.locate_lane(warp, lane, pc, access, &mut offsets)?;
             let Backing::Shared(_) = near.object.backing else {
-                let message = "a copy of a box must be between global and shared memory".to_string();
+                let message = "a copy of a box must be between global and shared memory";
                 return Err(self.context.fault(FaultKind::OutOfBounds, "Y11", message, warp, lane, pc));
             };
             self.accesses.values.terms.lies_by_pattern(warp, &near, map.swizzle)?;
@@ -144,33 +145,6 @@ impl<'l> Asynchronous<'_, 'l> {
         self.accesses.work.looked_at += elements.len() as u64 / 8;
         self.check_budgets()?;
         Ok(map.bytes() as u32)
-    }
-
-    /// Access to the whole tensor of a box.
-    fn far<'o>(
-        &mut self,
-        warp: &Warp,
-        lane: Lane,
-        pc: InstId,
-        tile: &Tile<'_>,
-        (agent, writes): (Agent, bool),
-        offsets: &'o mut [u64; 32],
-    ) -> Result<WarpAccess<'o>, Stop>
-    where
-        'l: 'o,
-    {
-        let launch = self.context.launch;
-        let objects = &launch.objects;
-        let Some(object) = objects.of_tensor(tile.map.tensor) else {
-            return Err(Stop::Defect("a tensor map of a tensor without memory"));
-        };
-        let place = (Space::Global, objects.get(object).base);
-        let access = LaneAccess { place, bytes: 1, alignment: 1, agent, writes };
-        let far = self.accesses.locate_lane(warp, lane, pc, access, offsets)?;
-        if writes {
-            self.context.writable(warp, &far, tile.map.element as u32)?;
-        }
-        Ok(far)
     }
 }
 
