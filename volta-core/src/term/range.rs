@@ -806,4 +806,27 @@ mod tests {
             }
         }
     }
+
+    /// The bytes of a vector that are left behind an element: 16, none, or some of its elements.
+    #[test]
+    fn a_choice_inside_of_a_choice_by_the_same_integer_is_one_of_few_values() {
+        use crate::program::InstId;
+        use crate::term::{Constant, InputId, Integers};
+        let mut store = Store::new();
+        store.set_integers(vec![Some(Integers { least: 0, greatest: 1018 })]);
+        let mut number = |value: i64| {
+            let exact = Extended::Finite(Rational::from_integer(value));
+            store.intern(Constant { exact, literal: None, rounded: None })
+        };
+        let [none, one, three, four, first, all] = [0, 1, 3, 4, 764, 16].map(&mut number);
+        let mut apply = |op: TermOp, operands: &[TermId]| store.apply(op, operands, InstId(0));
+        let left = apply(TermOp::Sub, &[TermId::input(InputId(0), 0), first]);
+        let some = apply(TermOp::Mul, &[left, four]);
+        let is_none = apply(TermOp::Less, &[left, one]);
+        let are_all = apply(TermOp::Less, &[three, left]);
+        let inner = apply(TermOp::Select, &[is_none, none, some]);
+        let bytes = apply(TermOp::Select, &[are_all, all, inner]);
+        let range = Ranges::default().of(&store, bytes);
+        assert_eq!(range.values(8), Some(vec![0, 4, 8, 12, 16]));
+    }
 }

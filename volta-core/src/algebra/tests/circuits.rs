@@ -256,3 +256,40 @@ fn chains_in_any_order_are_the_same_circuits() {
         assert!(matches!(searched(left_out, 1 << 20), Ok(Searched::Apart(_))), "{op:?}");
     }
 }
+
+/// How many of these pairs of reals ascend.
+fn ascending(side: &mut Side, pairs: impl Iterator<Item = [u64; 2]>, is_strict: bool) -> TermId {
+    let [zero, one] = [0, 1].map(|number| side.int(number));
+    pairs.fold(zero, |sum, [a, b]| {
+        let [a, b] = [a, b].map(|at| side.y(at));
+        let own = if is_strict {
+            let less = side.op(TermOp::Less, &[a, b]);
+            side.op(TermOp::Select, &[less, one, zero])
+        } else {
+            let not_less = side.op(TermOp::LessEqual, &[b, a]);
+            side.op(TermOp::Select, &[not_less, zero, one])
+        };
+        side.op(TermOp::Add, &[sum, own])
+    })
+}
+
+#[test]
+fn reals_that_do_not_meet_are_in_orders_of_their_own() {
+    const PAIRS: u64 = 200;
+    let pair = |at: u64| [2 * at, 2 * at + 1];
+    let (mut one, mut other) = (side(), side());
+    let a = ascending(&mut one, (0..PAIRS).map(pair), true);
+    let b = ascending(&mut other, (0..PAIRS).rev().map(pair), false);
+    let crossed = |at: u64| if at == 7 { [2 * at, 2 * at + 3] } else { pair(at) };
+    let c = ascending(&mut other, (0..PAIRS).map(crossed), false);
+    let analyses = [Analysis::new(&one.store, &[a]), Analysis::new(&other.store, &[b, c])];
+    let mut prover = Prover::new(Vec::new(), Tactic::QUICK);
+    let stores = [prover.add_store(&one.store, &analyses[0]), prover.add_store(&other.store, &analyses[1])];
+    let mut searched = |b: TermId| {
+        let terms = [TermRef { store: stores[0], term: a }, TermRef { store: stores[1], term: b }];
+        let search = prover.circuits_of(terms).expect("no budget");
+        prover.search(&mut search.expect("circuits"), 1 << 20)
+    };
+    assert!(matches!(searched(b), Ok(Searched::Equal)));
+    assert!(matches!(searched(c), Ok(Searched::Apart(_))));
+}
