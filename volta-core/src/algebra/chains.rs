@@ -9,8 +9,15 @@ use crate::term::{TermId, TermOp, View};
 const MIN_STEPS: usize = 3;
 
 /// So many terms of a chain are visited, and so deep.
-const MAX_VISITED: u32 = 1 << 13;
-const MAX_DEPTH: u32 = 400;
+const MAX_VISITED: u32 = 1 << 15;
+const MAX_DEPTH: u32 = 1 << 13;
+
+/// So deep, a step is looked for beyond what is before it, before it is looked for in all that is.
+const STEP_DEPTH: u32 = 16;
+
+/// Bytes of stack that are left for a part of a chain, and bytes that are added where there are fewer.
+const STACK_LEFT: usize = 1 << 16;
+const STACK_MORE: usize = 1 << 20;
 
 /// Choices nested deeper than this around the first step are no chain.
 const MAX_CHOICES: u32 = 16;
@@ -130,6 +137,19 @@ impl Walk<'_, '_> {
         depth: u32,
         steps: &mut Steps,
     ) -> Option<()> {
+        stacker::maybe_grow(STACK_LEFT, STACK_MORE, || {
+            self.own_steps_of(at, conditions, is_negated, depth, steps)
+        })
+    }
+
+    fn own_steps_of(
+        &mut self,
+        at: TermRef,
+        conditions: &mut Vec<(TermRef, bool)>,
+        is_negated: bool,
+        depth: u32,
+        steps: &mut Steps,
+    ) -> Option<()> {
         self.visit()?;
         let depth = depth.checked_sub(1)?;
         if let Some(([a, b], subtracts)) = self.joined(at) {
@@ -137,9 +157,11 @@ impl Walk<'_, '_> {
             return self.steps_of(b, conditions, is_negated != subtracts, depth, steps);
         }
         if let Some([condition, then, otherwise]) = self.choice(at) {
-            for (arm, rest, holds) in [(then, otherwise, true), (otherwise, then, false)] {
+            let orders = [(then, otherwise, true), (otherwise, then, false)];
+            let [near, far] = [depth.min(STEP_DEPTH), depth].map(|depth| orders.map(|order| (order, depth)));
+            for ((arm, rest, holds), within) in near.into_iter().chain(far) {
                 let mut more = Vec::new();
-                if self.beyond(arm, rest, &mut Vec::new(), depth, &mut more).is_some() {
+                if self.beyond(arm, rest, &mut Vec::new(), within, &mut more).is_some() {
                     self.steps_of(rest, conditions, is_negated, depth, steps)?;
                     steps.extend(more.into_iter().map(|step| {
                         let mut all = conditions.clone();
@@ -178,6 +200,19 @@ impl Walk<'_, '_> {
         if at == from {
             return Some(());
         }
+        stacker::maybe_grow(STACK_LEFT, STACK_MORE, || {
+            self.beyond_another(at, from, conditions, depth, steps)
+        })
+    }
+
+    fn beyond_another(
+        &mut self,
+        at: TermRef,
+        from: TermRef,
+        conditions: &mut Vec<(TermRef, bool)>,
+        depth: u32,
+        steps: &mut Steps,
+    ) -> Option<()> {
         self.visit()?;
         let depth = depth.checked_sub(1)?;
         let before = steps.len();
