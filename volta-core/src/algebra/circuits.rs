@@ -18,9 +18,9 @@ use super::prover::Prover;
 use crate::circuit::solve::{Found, Solving, Values};
 use crate::circuit::word::{Word, exponent_of};
 use crate::circuit::{Bit, Circuit};
-use crate::number::Rational;
 use crate::number::interval::{Function as RealFunction, Towards};
 use crate::number::signs::Signs;
+use crate::number::{Extended, Rational};
 use crate::term::{FunctionInfo, InputId, Kind, Piecewise, Predicate, Product, Sum, TermOp, View};
 use joined::MAX_SIMPLIFIED;
 use orders::Orders;
@@ -75,9 +75,12 @@ enum Meaning {
 #[derive(Clone, Debug)]
 struct Place {
     word: Word,
-    /// A real in this order.
-    order: PolynomialId,
+    /// A real in this order; `None` for infinities, which are in all.
+    order: Option<PolynomialId>,
 }
+
+/// Beyond the places of all reals, which are finite.
+const INFINITE: i128 = 1 << FIRST_WIDTH;
 
 /// A real that is known by its normal form.
 #[derive(Clone, Debug)]
@@ -309,10 +312,17 @@ impl<'p, 's> Circuits<'p, 's> {
     /// Like [`Circuits::of`], where those of the operands are known.
     fn anew(&mut self, term: TermRef) -> Option<Meaning> {
         match self.prover.terms.view(term) {
-            View::Constant(constant) => match constant.exact.finite().and_then(in_parts) {
-                Some((number, by)) => Some(Meaning::Number(Word::number(number), by)),
-                None => self.known_by_form(term),
-            },
+            View::Constant(constant) => {
+                let infinite = |place| Some(Meaning::Place(Place { word: Word::number(place), order: None }));
+                match &constant.exact {
+                    Extended::PosInf => infinite(INFINITE),
+                    Extended::NegInf => infinite(-1),
+                    Extended::Finite(number) => match in_parts(number) {
+                        Some((number, by)) => Some(Meaning::Number(Word::number(number), by)),
+                        None => self.known_by_form(term),
+                    },
+                }
+            }
             View::Input { input, element } => match self.prover.terms.store(term).integers(input) {
                 Some(integers) => {
                     if let Some(known) = self.integers.get(&(input, element)) {
@@ -368,7 +378,7 @@ impl<'p, 's> Circuits<'p, 's> {
     fn place_of_form(&mut self, term: TermRef) -> Option<Place> {
         let (id, number) = self.form(term)?;
         if let Some(known) = self.leaves.get(&id) {
-            return Some(Place { word: known.place.clone(), order: id });
+            return Some(Place { word: known.place.clone(), order: Some(id) });
         }
         if self.leaves.len() >= MAX_REALS {
             return None;
@@ -396,7 +406,7 @@ impl<'p, 's> Circuits<'p, 's> {
         let (place, inside) = self.circuit.unknown_between(0, (1 << width) - 1);
         self.facts.push(inside);
         self.leaves.insert(id, Leaf { place: place.clone(), width, order: id, element, number });
-        Place { word: place, order: id }
+        Place { word: place, order: Some(id) }
     }
 
     /// The widths of numbers of places that are needed, by what is in one order.
@@ -413,7 +423,7 @@ impl<'p, 's> Circuits<'p, 's> {
             return Some(());
         }
         let zero = self.place_of_zero();
-        self.orders.unite(place.order, zero.order)?;
+        self.orders.unite([place, &zero])?;
         let (place, zero) = (&place.word, &zero.word);
         for (holds, pair) in [(never_negative, [place, zero]), (never_positive, [zero, place])] {
             if holds {
@@ -430,7 +440,7 @@ impl<'p, 's> Circuits<'p, 's> {
 
     fn place_of_zero(&mut self) -> Place {
         match self.leaves.get(&PolynomialId::ZERO) {
-            Some(known) => Place { word: known.place.clone(), order: PolynomialId::ZERO },
+            Some(known) => Place { word: known.place.clone(), order: Some(PolynomialId::ZERO) },
             None => self.new_leaf(PolynomialId::ZERO, None, Some(Rational::ZERO)),
         }
     }
@@ -544,7 +554,7 @@ impl<'p, 's> Circuits<'p, 's> {
             }
             [_, _] => {
                 let (one, other) = (self.place(&pair[0])?, self.place(&pair[1])?);
-                self.orders.unite(one.order, other.order)?;
+                self.orders.unite([&one, &other])?;
                 [one.word, other.word]
             }
         };
@@ -568,9 +578,9 @@ impl<'p, 's> Circuits<'p, 's> {
             return Some(Meaning::Number(self.circuit.chosen(condition, &then, &otherwise), by));
         }
         let (then, otherwise) = (self.place(&arms[0])?, self.place(&arms[1])?);
-        self.orders.unite(then.order, otherwise.order)?;
+        self.orders.unite([&then, &otherwise])?;
         let word = self.circuit.chosen(condition, &then.word, &otherwise.word);
-        Some(Meaning::Place(Place { word, order: then.order }))
+        Some(Meaning::Place(Place { word, order: then.order.or(otherwise.order) }))
     }
 
     /// Two numbers with one denominator.

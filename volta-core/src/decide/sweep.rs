@@ -35,13 +35,13 @@ pub(super) mod numbers;
 /// The largest number of terms of a side.
 const MAX_TERMS: usize = 1 << 17;
 /// The points of the sequence at which candidates agree.
-const POINTS: [u32; 2] = [24, 26];
+const POINTS: [u32; 8] = [24, 26, 30, 32, 34, 36, 38, 40];
 /// The point at which names are tried as inputs.
 const TRIAL: u32 = 28;
 /// Smaller terms, counted as trees, are proved as fast as they are named.
 const MIN_SIZE: u32 = 3;
 /// The largest number of candidates with one value on one side.
-const MAX_MEMBERS: usize = 4;
+const MAX_MEMBERS: usize = 6;
 /// The largest number of pairs that are tried.
 const MAX_PAIRS: usize = 1_024;
 /// How often names used by a proof are expanded.
@@ -120,6 +120,9 @@ pub fn reached(
     let mut sweep = Sweep::new(element, analysis.each_ref(), inputs, options, &ration)?;
     let (mut equal, mut open) = (Vec::new(), None);
     for [a, b] in sweep.candidates(inputs)? {
+        if sweep.has_name(b) {
+            continue;
+        }
         let is_named = sweep.name(a, b);
         match b.side {
             1 if is_named => equal.push([a.term, b.term]),
@@ -174,7 +177,9 @@ impl<'s, 'a> Sweep<'s, 'a> {
         // No other proof relies on the readings of these steps.
         sweep.readings.clear();
         for [reference, opt] in sweep.candidates(inputs)? {
-            sweep.name(reference, opt);
+            if !sweep.has_name(opt) {
+                sweep.name(reference, opt);
+            }
         }
         let [reference, opt] = [0, 1].map(|side| Located { side, term: sweep.sides[side].1 });
         sweep.equal(reference, opt, false)?;
@@ -200,9 +205,15 @@ impl<'s, 'a> Sweep<'s, 'a> {
         for values in order {
             let [references, opts] = &alike[&values];
             let Some((first, more)) = references.split_first().filter(|_| !opts.is_empty()) else { continue };
-            let others = opts.iter().map(|term| (1, term)).chain(more.iter().map(|term| (0, term)));
+            let located = |side: usize, terms: &[TermId]| -> Vec<Located> {
+                terms.iter().map(|term| Located { side, term: *term }).collect()
+            };
+            // Steps that change nothing at the points look like one another.
+            for reference in located(0, references) {
+                pairs.extend(located(1, opts).into_iter().map(|opt| [reference, opt]));
+            }
             let first = Located { side: 0, term: *first };
-            pairs.extend(others.map(|(side, term)| [first, Located { side, term: *term }]));
+            pairs.extend(located(0, more).into_iter().map(|other| [first, other]));
         }
         let is_whole = |[a, b]: &[Located; 2]| a.term == self.sides[0].1 && b.side == 1;
         pairs.retain(|pair| !is_whole(pair));
@@ -279,6 +290,10 @@ impl<'s, 'a> Sweep<'s, 'a> {
             }
         }
         open
+    }
+
+    fn has_name(&self, at: Located) -> bool {
+        self.names[at.side].contains_key(&at.term)
     }
 
     /// Gives two terms one name if they are proved equal; returns whether they are.

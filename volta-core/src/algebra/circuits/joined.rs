@@ -42,7 +42,8 @@ impl Circuits<'_, '_> {
         if !are_numbers && (chain.joining == Joining::Sum || meanings.iter().any(is_quotient)) {
             return None;
         }
-        let (mut steps, mut order): (Vec<Step>, _) = (Vec::with_capacity(chain.steps.len()), None);
+        let (mut steps, mut placed): (Vec<Step>, Option<Place>) =
+            (Vec::with_capacity(chain.steps.len()), None);
         for (step, meaning) in chain.steps.iter().zip(meanings) {
             let mut conditions = Vec::with_capacity(step.conditions.len());
             for (condition, holds) in &step.conditions {
@@ -54,7 +55,9 @@ impl Circuits<'_, '_> {
                 number_of(&meaning)?.0
             } else {
                 let place = self.place(&(step.value, meaning))?;
-                self.orders.unite(*order.get_or_insert(place.order), place.order)?;
+                let before = placed.take().unwrap_or_else(|| place.clone());
+                self.orders.unite([&before, &place])?;
+                placed = Some(if before.order.is_some() { before } else { place.clone() });
                 place.word
             };
             let taken = self.circuit.taken(conditions, &mut value, &mut self.simplified);
@@ -68,8 +71,8 @@ impl Circuits<'_, '_> {
             Joining::Least | Joining::Greatest => {
                 let bound = if are_numbers { self.bound(chain, &steps) } else { None };
                 let extremum = self.extremum_of(steps, bound, chain.joining == Joining::Least)?;
-                Some(match order {
-                    Some(order) => Meaning::Place(Place { word: extremum, order }),
+                Some(match placed {
+                    Some(Place { order, .. }) => Meaning::Place(Place { word: extremum, order }),
                     None => self.within_range(term, extremum),
                 })
             }

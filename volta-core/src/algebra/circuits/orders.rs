@@ -1,6 +1,7 @@
 //! Which reals a search compares with one another: their places in an order are numbers, which need few bits where the
 //! order is one of few.
 
+use super::Place;
 use crate::algebra::polynomial::PolynomialId;
 use rustc_hash::FxHashMap;
 
@@ -35,8 +36,9 @@ impl Orders {
         (usize::BITS - self.size(real).leading_zeros()) as usize
     }
 
-    /// Puts two reals in one order; `None` where these are too many.
-    pub(super) fn unite(&mut self, one: PolynomialId, other: PolynomialId) -> Option<()> {
+    /// Puts the reals of two places in one order; `None` where these are too many.
+    pub(super) fn unite(&mut self, places: [&Place; 2]) -> Option<()> {
+        let [Some(one), Some(other)] = places.map(|place| place.order) else { return Some(()) };
         let (one, other) = (self.of(one), self.of(other));
         if one == other {
             return Some(());

@@ -2,7 +2,7 @@
 
 use super::super::ElementPair;
 use super::{Attempt, Learned};
-use crate::algebra::{Analysis, Class, Stage, TermRef};
+use crate::algebra::{Analysis, Class, Searched, Stage, TermRef};
 use crate::number::signs::Signs;
 use crate::term::{Store, TermId};
 use volta_case::Which;
@@ -42,6 +42,12 @@ impl<'s> Learned<'s> {
         if let Attempt::Open(_) = found {
             found = self.climb(reference, opt, Stage::Expansions);
         }
+        if !matches!(found, Attempt::Equal)
+            && self.prover.is_choice_above([reference, opt])
+            && self.are_same_circuits([reference, opt], steps)
+        {
+            found = Attempt::Equal;
+        }
         let Attempt::Equal = found else { return None };
         let (extra, domain) = self.compare_requirements(reference, opt).ok()?;
         if !extra.is_empty() {
@@ -49,6 +55,16 @@ impl<'s> Learned<'s> {
         }
         let signs = [reference, opt].map(|term| self.prover.term_signs(term).unwrap_or(Signs::ANY));
         Some((!domain.is_empty(), signs[0] & signs[1]))
+    }
+
+    /// Whether decision diagrams or a search by circuits show that two terms are equal.
+    fn are_same_circuits(&mut self, terms: [TermRef; 2], steps: u64) -> bool {
+        let mut searching = None;
+        match self.decides(&mut searching, terms) {
+            Searched::Equal => true,
+            Searched::Apart(_) => false,
+            Searched::Open => matches!(self.search(&mut searching, terms, steps), Ok(Searched::Equal)),
+        }
     }
 
     /// The possible signs of a term, if it has a finite value at every input.
