@@ -2,9 +2,9 @@
 //! their order. A search for values of these bits at which two terms differ ends with none, which is a proof, or with
 //! values, near which a witness may lie.
 //!
-//! Reals that are only chosen and compared are numbers of their places in the order of all with which they are: for any
-//! values of them there are such numbers. Reals are known by their normal forms, so that equal forms are equal, and different ones may be. What
-//! else is known of them is left out, and so a search that ends with values decides nothing.
+//! Reals that are only chosen and compared are numbers of their places in the order of those with which they are: for any
+//! values of them there are such numbers. Reals are known by their normal forms, so that equal forms are equal, and
+//! different ones may be. What else is known of them is left out, and so a search that ends with values decides nothing.
 
 mod joined;
 mod orders;
@@ -184,11 +184,14 @@ impl<'s> Prover<'s> {
             let Some(wanted) = wanted else { return Ok(None) };
             // As many places as there are reals in one order.
             let needed = circuits.widths_needed();
-            let fit = circuits.leaves.iter().all(|(id, leaf)| {
-                let needed = needed.get(id).copied().unwrap_or(usize::MAX);
-                leaf.width == needed || is_again && leaf.width > needed
-            });
-            if !fit && wanted != Bit::NO {
+            let is = |fits: fn(&usize, &usize) -> bool| {
+                circuits
+                    .leaves
+                    .iter()
+                    .all(|(id, leaf)| needed.get(id).is_some_and(|own| fits(&leaf.width, own)))
+            };
+            let are_enough = is(usize::ge) && (is_again || wanted == Bit::NO);
+            if !are_enough && !is(usize::eq) {
                 widths = needed;
                 continue;
             }
