@@ -36,6 +36,8 @@ pub(super) mod numbers;
 const MAX_TERMS: usize = 1 << 17;
 /// The points of the sequence at which candidates agree.
 const POINTS: [u32; 8] = [24, 26, 30, 32, 34, 36, 38, 40];
+/// So many of the points are enough where nothing is chosen: elsewhere, a step may change nothing at some of them.
+const FEW_POINTS: usize = 2;
 /// The point at which names are tried as inputs.
 const TRIAL: u32 = 28;
 /// Smaller terms, counted as trees, are proved as fast as they are named.
@@ -190,8 +192,9 @@ impl<'s, 'a> Sweep<'s, 'a> {
     fn candidates(&self, inputs: &[InputInfo]) -> Option<Vec<[Located; 2]>> {
         let mut alike: FxHashMap<[u64; POINTS.len()], [Vec<TermId>; 2]> = FxHashMap::default();
         let mut order = Vec::new();
+        let points = if self.are_any_chosen() { POINTS.len() } else { FEW_POINTS };
         for side in 0..2 {
-            for (term, values) in self.values(side, inputs)? {
+            for (term, values) in self.values(side, inputs, points)? {
                 let members = alike.entry(values).or_default();
                 if side == 0 && members[0].is_empty() {
                     order.push(values);
@@ -221,8 +224,24 @@ impl<'s, 'a> Sweep<'s, 'a> {
         Some(pairs)
     }
 
+    /// Whether a side chooses between terms.
+    fn are_any_chosen(&self) -> bool {
+        let mut are_any = false;
+        for (store, root) in self.sides {
+            walk(store, &[root], MAX_TERMS, |term| {
+                are_any |= matches!(store.view(term), View::Apply(TermOp::Select, _));
+            });
+        }
+        are_any
+    }
+
     /// The terms of a side that may get names, operands first, each with its rounded values at the points.
-    fn values(&self, side: usize, inputs: &[InputInfo]) -> Option<Vec<(TermId, [u64; POINTS.len()])>> {
+    fn values(
+        &self,
+        side: usize,
+        inputs: &[InputInfo],
+        points: usize,
+    ) -> Option<Vec<(TermId, [u64; POINTS.len()])>> {
         let (store, root) = self.sides[side];
         let mut terms = Vec::new();
         let mut described = true;
@@ -235,7 +254,7 @@ impl<'s, 'a> Sweep<'s, 'a> {
         if !complete || !described {
             return None;
         }
-        self.ration.take(terms.len() as u64 * POINTS.len() as u64);
+        self.ration.take((terms.len() * points) as u64);
         terms.sort_unstable();
         let open = self.open(side, &terms);
         let mut sizes: FxHashMap<TermId, u32> = FxHashMap::default();
@@ -249,16 +268,21 @@ impl<'s, 'a> Sweep<'s, 'a> {
             let below = operands.iter().map(|operand| sizes.get(operand).copied().unwrap_or(0));
             sizes.insert(*term, below.fold(1, u32::saturating_add));
         }
-        let columns = POINTS.map(|round| {
-            let point = TestPoint::new(inputs, round);
+        let columns = POINTS[..points].iter().map(|round| {
+            let point = TestPoint::new(inputs, *round);
             let mut evaluator: Evaluator<'_, Narrow, _> =
                 Evaluator::new(store, point, 53, self.options.effort.remembered);
             evaluator.evaluate_all(&terms)
         });
+        let columns: Vec<_> = columns.collect();
         let mut found = Vec::new();
         for (at, term) in terms.into_iter().enumerate() {
-            let rounded: Vec<u64> = columns.iter().filter_map(|values| rounded(&values[at])).collect();
-            if let Ok(values) = <[u64; POINTS.len()]>::try_from(rounded)
+            let mut values = [0; POINTS.len()];
+            let are_known = values
+                .iter_mut()
+                .zip(&columns)
+                .all(|(own, column)| rounded(&column[at]).map(|value| *own = value).is_some());
+            if are_known
                 && values.iter().any(|value| *value != 0)
                 && sizes[&term] >= MIN_SIZE
                 && !open.contains(&term)

@@ -51,7 +51,8 @@ impl PackedInts<'_> {
         let PackedInts { packed, store, ranges, pc, .. } = self;
         let mut terms = IntTerms { packed, store, ranges, pc: *pc };
         let term = terms.integer(op)?;
-        let term = terms.of_one_value(term);
+        // Steps of library functions are recognised as they are.
+        let term = if terms.store.explains() { term } else { terms.of_one_value(term) };
         Some(terms.value(term, op.bytes()))
     }
 
@@ -566,7 +567,7 @@ impl Reals<'_, '_> {
     /// Like [`Reals::integer_value`], where the guard of a lane holds: what it says of integers tells more of the result.
     pub(super) fn integer_under(&mut self, lane: Lane, op: &Integer<Value>, pc: InstId) -> Option<Value> {
         let guard = self.terms.guards.of(lane);
-        if guard == Guard::ALWAYS || op.bits().is_some() {
+        if guard == Guard::ALWAYS || op.bits().is_some() || self.terms.store.explains() {
             return self.integer_value(op, pc);
         }
         let supposed = self.terms.under_guards().suppose_guard(guard);
