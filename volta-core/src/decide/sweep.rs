@@ -35,9 +35,9 @@ pub(super) mod numbers;
 /// The largest number of terms of a side.
 const MAX_TERMS: usize = 1 << 17;
 /// The points of the sequence at which candidates agree.
-const POINTS: [u32; 8] = [24, 26, 30, 32, 34, 36, 38, 40];
-/// So many of the points are enough where nothing is chosen: elsewhere, a step may change nothing at some of them.
-const FEW_POINTS: usize = 2;
+const POINTS: [u32; 2] = [24, 26];
+/// The points where terms are chosen: a step may change nothing at some of them.
+const POINTS_OF_CHOICES: [u32; 8] = [24, 26, 30, 32, 34, 36, 38, 40];
 /// The point at which names are tried as inputs.
 const TRIAL: u32 = 28;
 /// Smaller terms, counted as trees, are proved as fast as they are named.
@@ -190,9 +190,10 @@ impl<'s, 'a> Sweep<'s, 'a> {
 
     /// Pairs of terms that agree at the points, operands before results.
     fn candidates(&self, inputs: &[InputInfo]) -> Option<Vec<[Located; 2]>> {
-        let mut alike: FxHashMap<[u64; POINTS.len()], [Vec<TermId>; 2]> = FxHashMap::default();
+        let mut alike: FxHashMap<[u64; POINTS_OF_CHOICES.len()], [Vec<TermId>; 2]> = FxHashMap::default();
         let mut order = Vec::new();
-        let points = if self.are_any_chosen() { POINTS.len() } else { FEW_POINTS };
+        let are_any_chosen = self.are_any_chosen();
+        let points: &[u32] = if are_any_chosen { &POINTS_OF_CHOICES } else { &POINTS };
         for side in 0..2 {
             for (term, values) in self.values(side, inputs, points)? {
                 let members = alike.entry(values).or_default();
@@ -212,7 +213,8 @@ impl<'s, 'a> Sweep<'s, 'a> {
                 terms.iter().map(|term| Located { side, term: *term }).collect()
             };
             // Steps that change nothing at the points look like one another.
-            for reference in located(0, references) {
+            let tried = if are_any_chosen { references.len() } else { 1 };
+            for reference in located(0, &references[..tried]) {
                 pairs.extend(located(1, opts).into_iter().map(|opt| [reference, opt]));
             }
             let first = Located { side: 0, term: *first };
@@ -240,8 +242,8 @@ impl<'s, 'a> Sweep<'s, 'a> {
         &self,
         side: usize,
         inputs: &[InputInfo],
-        points: usize,
-    ) -> Option<Vec<(TermId, [u64; POINTS.len()])>> {
+        points: &[u32],
+    ) -> Option<Vec<(TermId, [u64; POINTS_OF_CHOICES.len()])>> {
         let (store, root) = self.sides[side];
         let mut terms = Vec::new();
         let mut described = true;
@@ -254,7 +256,7 @@ impl<'s, 'a> Sweep<'s, 'a> {
         if !complete || !described {
             return None;
         }
-        self.ration.take((terms.len() * points) as u64);
+        self.ration.take((terms.len() * points.len()) as u64);
         terms.sort_unstable();
         let open = self.open(side, &terms);
         let mut sizes: FxHashMap<TermId, u32> = FxHashMap::default();
@@ -268,7 +270,7 @@ impl<'s, 'a> Sweep<'s, 'a> {
             let below = operands.iter().map(|operand| sizes.get(operand).copied().unwrap_or(0));
             sizes.insert(*term, below.fold(1, u32::saturating_add));
         }
-        let columns = POINTS[..points].iter().map(|round| {
+        let columns = points.iter().map(|round| {
             let point = TestPoint::new(inputs, *round);
             let mut evaluator: Evaluator<'_, Narrow, _> =
                 Evaluator::new(store, point, 53, self.options.effort.remembered);
@@ -277,7 +279,7 @@ impl<'s, 'a> Sweep<'s, 'a> {
         let columns: Vec<_> = columns.collect();
         let mut found = Vec::new();
         for (at, term) in terms.into_iter().enumerate() {
-            let mut values = [0; POINTS.len()];
+            let mut values = [0; POINTS_OF_CHOICES.len()];
             let are_known = values
                 .iter_mut()
                 .zip(&columns)
