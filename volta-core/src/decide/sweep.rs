@@ -212,9 +212,10 @@ impl<'s, 'a> Sweep<'s, 'a> {
             let located = |side: usize, terms: &[TermId]| -> Vec<Located> {
                 terms.iter().map(|term| Located { side, term: *term }).collect()
             };
-            // Steps that change nothing at the points look like one another.
-            let tried = if are_any_chosen { references.len() } else { 1 };
-            for reference in located(0, &references[..tried]) {
+            // Steps that change nothing at the points look like one another: the last one is what comes of them.
+            let last = more.last().filter(|_| are_any_chosen);
+            for reference in [Some(first), last].into_iter().flatten() {
+                let reference = Located { side: 0, term: *reference };
                 pairs.extend(located(1, opts).into_iter().map(|opt| [reference, opt]));
             }
             let first = Located { side: 0, term: *first };

@@ -57,14 +57,10 @@ impl<'s> Learned<'s> {
         Some((!domain.is_empty(), signs[0] & signs[1]))
     }
 
-    /// Whether decision diagrams or a search by circuits show that two terms are equal.
+    /// Whether a search by circuits shows, within a number of steps, that two terms are equal.
     fn are_same_circuits(&mut self, terms: [TermRef; 2], steps: u64) -> bool {
-        let mut searching = None;
-        match self.decides(&mut searching, terms) {
-            Searched::Equal => true,
-            Searched::Apart(_) => false,
-            Searched::Open => matches!(self.search(&mut searching, terms, steps), Ok(Searched::Equal)),
-        }
+        let Ok(Some(mut search)) = self.prover.circuits_of(terms) else { return false };
+        matches!(self.prover.search(&mut search, steps), Ok(Searched::Equal))
     }
 
     /// The possible signs of a term, if it has a finite value at every input.
