@@ -138,54 +138,44 @@ impl Walk<'_, '_> {
         steps: &mut Steps,
     ) -> Option<()> {
         stacker::maybe_grow(STACK_LEFT, STACK_MORE, || {
-            self.own_steps_of(at, conditions, is_negated, depth, steps)
-        })
-    }
-
-    fn own_steps_of(
-        &mut self,
-        at: TermRef,
-        conditions: &mut Vec<(TermRef, bool)>,
-        is_negated: bool,
-        depth: u32,
-        steps: &mut Steps,
-    ) -> Option<()> {
-        self.visit()?;
-        let depth = depth.checked_sub(1)?;
-        if let Some(([a, b], subtracts)) = self.joined(at) {
-            self.steps_of(a, conditions, is_negated, depth, steps)?;
-            return self.steps_of(b, conditions, is_negated != subtracts, depth, steps);
-        }
-        if let Some([condition, then, otherwise]) = self.choice(at) {
-            let orders = [(then, otherwise, true), (otherwise, then, false)];
-            let [near, far] = [depth.min(STEP_DEPTH), depth].map(|depth| orders.map(|order| (order, depth)));
-            for ((arm, rest, holds), within) in near.into_iter().chain(far) {
-                let mut more = Vec::new();
-                if self.beyond(arm, rest, &mut Vec::new(), within, &mut more).is_some() {
-                    self.steps_of(rest, conditions, is_negated, depth, steps)?;
-                    steps.extend(more.into_iter().map(|step| {
-                        let mut all = conditions.clone();
-                        all.push((condition, holds));
-                        all.extend(step.conditions);
-                        ChainStep { conditions: all, is_negated: is_negated != step.is_negated, ..step }
-                    }));
+            self.visit()?;
+            let depth = depth.checked_sub(1)?;
+            if let Some(([a, b], subtracts)) = self.joined(at) {
+                self.steps_of(a, conditions, is_negated, depth, steps)?;
+                return self.steps_of(b, conditions, is_negated != subtracts, depth, steps);
+            }
+            if let Some([condition, then, otherwise]) = self.choice(at) {
+                let orders = [(then, otherwise, true), (otherwise, then, false)];
+                let [near, far] =
+                    [depth.min(STEP_DEPTH), depth].map(|depth| orders.map(|order| (order, depth)));
+                for ((arm, rest, holds), within) in near.into_iter().chain(far) {
+                    let mut more = Vec::new();
+                    if self.beyond(arm, rest, &mut Vec::new(), within, &mut more).is_some() {
+                        self.steps_of(rest, conditions, is_negated, depth, steps)?;
+                        steps.extend(more.into_iter().map(|step| {
+                            let mut all = conditions.clone();
+                            all.push((condition, holds));
+                            all.extend(step.conditions);
+                            ChainStep { conditions: all, is_negated: is_negated != step.is_negated, ..step }
+                        }));
+                        return Some(());
+                    }
+                }
+                if [then, otherwise].into_iter().any(|arm| self.is_neutral(arm)) {
+                    for (arm, holds) in [(then, true), (otherwise, false)] {
+                        if self.joining == Joining::Sum && self.is_neutral(arm) {
+                            continue;
+                        }
+                        conditions.push((condition, holds));
+                        self.steps_of(arm, conditions, is_negated, depth, steps)?;
+                        conditions.pop();
+                    }
                     return Some(());
                 }
             }
-            if [then, otherwise].into_iter().any(|arm| self.is_neutral(arm)) {
-                for (arm, holds) in [(then, true), (otherwise, false)] {
-                    if self.joining == Joining::Sum && self.is_neutral(arm) {
-                        continue;
-                    }
-                    conditions.push((condition, holds));
-                    self.steps_of(arm, conditions, is_negated, depth, steps)?;
-                    conditions.pop();
-                }
-                return Some(());
-            }
-        }
-        steps.push(ChainStep { conditions: conditions.clone(), value: at, is_negated });
-        Some(())
+            steps.push(ChainStep { conditions: conditions.clone(), value: at, is_negated });
+            Some(())
+        })
     }
 
     /// Adds the steps that a term takes beyond another one; `None` if it does not go on from that.
@@ -201,42 +191,31 @@ impl Walk<'_, '_> {
             return Some(());
         }
         stacker::maybe_grow(STACK_LEFT, STACK_MORE, || {
-            self.beyond_another(at, from, conditions, depth, steps)
-        })
-    }
-
-    fn beyond_another(
-        &mut self,
-        at: TermRef,
-        from: TermRef,
-        conditions: &mut Vec<(TermRef, bool)>,
-        depth: u32,
-        steps: &mut Steps,
-    ) -> Option<()> {
-        self.visit()?;
-        let depth = depth.checked_sub(1)?;
-        let before = steps.len();
-        if let Some(([a, b], subtracts)) = self.joined(at) {
-            if self.beyond(a, from, conditions, depth, steps).is_some() {
-                return self.steps_of(b, conditions, subtracts, depth, steps);
-            }
-            steps.truncate(before);
-            if !subtracts && self.beyond(b, from, conditions, depth, steps).is_some() {
-                return self.steps_of(a, conditions, false, depth, steps);
-            }
-            steps.truncate(before);
-            return None;
-        }
-        let [condition, then, otherwise] = self.choice(at)?;
-        for (arm, holds) in [(then, true), (otherwise, false)] {
-            conditions.push((condition, holds));
-            let found = self.beyond(arm, from, conditions, depth, steps);
-            conditions.pop();
-            if found.is_none() {
+            self.visit()?;
+            let depth = depth.checked_sub(1)?;
+            let before = steps.len();
+            if let Some(([a, b], subtracts)) = self.joined(at) {
+                if self.beyond(a, from, conditions, depth, steps).is_some() {
+                    return self.steps_of(b, conditions, subtracts, depth, steps);
+                }
+                steps.truncate(before);
+                if !subtracts && self.beyond(b, from, conditions, depth, steps).is_some() {
+                    return self.steps_of(a, conditions, false, depth, steps);
+                }
                 steps.truncate(before);
                 return None;
             }
-        }
-        Some(())
+            let [condition, then, otherwise] = self.choice(at)?;
+            for (arm, holds) in [(then, true), (otherwise, false)] {
+                conditions.push((condition, holds));
+                let found = self.beyond(arm, from, conditions, depth, steps);
+                conditions.pop();
+                if found.is_none() {
+                    steps.truncate(before);
+                    return None;
+                }
+            }
+            Some(())
+        })
     }
 }
