@@ -4,11 +4,11 @@ use crate::base::budget::{Exhausted, Limit};
 use crate::base::index::InstId;
 use crate::case::{Case, Contents, Element, Param, ParamKind, Role, Which};
 use crate::conditions::Conditions;
-use crate::decide::witness::WitnessKind;
-use crate::decide::{self, DecisionOptions, Failure, InputInfo};
-use crate::machine::{Possible, RunError, integer_constant};
+use crate::decide::{self, DecisionOptions, InputInfo};
+use crate::infeasible::input_that_fulfils;
+use crate::machine::{Possible, RunError};
 use crate::steps::Programs;
-use crate::term::{InputId, Store, TermId, TermKind, TermOp, View, depends_on, expression, spell_element};
+use crate::term::{InputId, Store, TermId, TermKind, View, depends_on, expression, spell_element};
 use crate::verdict::{
     Fault, FaultKind, InputError, InputProblem, MOST_FINDINGS, Progress, Unknown, UnknownReason, ValuePair,
     Verdict,
@@ -182,16 +182,7 @@ pub(crate) fn decided(
 fn decided_alone(possible: Possible, inputs: &[InputInfo], options: &DecisionOptions) -> Verdict {
     let Possible { mut fault, when, mut store, told, instead: _ } = possible;
     let Some(when) = when else { return perhaps(&fault, &told) };
-    let [no, yes] = [0, 1].map(|bit| integer_constant(BIT, bit, &mut store));
-    let happens = store.apply(TermOp::Select, &[when, yes, no], InstId(u32::MAX));
-    store.close();
-    let pair = decide::ElementPair { reference: (&store, no), opt: (&store, happens) };
-    let decision = decide::decide(&[pair], inputs, options);
-    // Of a condition without a value, nothing is known.
-    let found = match decision.first_failure {
-        Some((_, Failure::Different(witness))) if witness.kind == WitnessKind::Values => Some(witness),
-        Some(_) | None => None,
-    };
+    let found = input_that_fulfils(when, &mut store, inputs, options);
     let Some(witness) = found else {
         let declarations =
             if fault.kind == FaultKind::Race { declarations(&store, when, inputs) } else { None };
@@ -233,9 +224,6 @@ fn declarations(store: &Store, when: TermId, inputs: &[InputInfo]) -> Option<Str
         )
     })
 }
-
-/// The type of a number that is 0 or 1.
-const BIT: Element = Element::Int { bytes: 1, signed: false };
 
 /// The verdict on a fault of which it is not known whether any input shows it.
 pub(crate) fn perhaps(fault: &Fault, told: &str) -> Verdict {

@@ -9,10 +9,11 @@ use crate::base::budget::{Held, Limit};
 use crate::base::index::InstId;
 use crate::base::span::{LineTable, Span};
 use crate::case::{Binding, Case, Contents, KernelLaunch, Param, ParamKind, Role, Side, Step, Which};
-use crate::decide::InputInfo;
+use crate::decide::counterexample::SearchBudget;
+use crate::decide::{DecisionOptions, InputInfo};
 use crate::given::Mentions;
 use crate::infeasible::BySearch;
-use crate::launch::infeasible::Infeasible;
+use crate::launch::infeasible::Feasibility;
 use crate::launch::{self, Before, Job, Outputs};
 use crate::library;
 use crate::machine::{
@@ -110,7 +111,13 @@ pub(crate) fn run(
         options.budgets[Limit::MemoryBytes] /= 2;
     }
     let outputs = if case.reference.is_some() { Outputs::Compared } else { Outputs::Written };
-    let infeasible = BySearch { inputs };
+    let deciding = DecisionOptions {
+        effort: SearchBudget::within(&options.budgets),
+        budgets: options.budgets.clone(),
+        held: Held::default(),
+        every_element: options.every_element,
+    };
+    let infeasible = BySearch { inputs, options: deciding };
     let mut run = SideRun {
         which,
         params: &case.params,
@@ -214,7 +221,7 @@ pub(crate) struct SideRun<'c> {
     pub(crate) params: &'c [Param],
     pub(crate) options: &'c crate::case::Options,
     outputs: Outputs,
-    infeasible: Option<&'c dyn Infeasible>,
+    infeasible: Option<&'c dyn Feasibility>,
     pub(crate) left: Option<Arc<Left>>,
     overlaps: Overlaps,
 }

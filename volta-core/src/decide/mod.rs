@@ -37,6 +37,7 @@ pub mod forms;
 mod fulfil;
 mod infeasible;
 pub mod localize;
+mod lookups;
 pub mod loose;
 pub mod point;
 pub mod prove;
@@ -162,6 +163,9 @@ fn decide_as(
         return Decision::default();
     }
     let (stores, sides) = stores_of(elements);
+    if rewrites && let Some(decision) = lookups::decided(elements, (&stores, &sides), inputs, options) {
+        return decision;
+    }
     let nodes = stores.iter().map(|store| store.len()).sum::<usize>();
     // Analysing a dominant store would otherwise leave the other threads idle.
     let most = stores.iter().position(|store| store.len() > NODES_A_RUN && store.len() > nodes / 3 * 2);

@@ -1,7 +1,7 @@
 //! Binds the parameters of a case to those of a kernel, and places every object in the address space.
 
 use super::bind_error::BindError;
-use super::infeasible::Infeasible;
+use super::infeasible::Feasibility;
 use super::limits;
 use super::objects::{
     Backing, MAX_NARROW, MAX_NARROW_SIZE, Objects, Request, TENSOR_ALIGN, WINDOW_ALIGN, has_room, to_generic,
@@ -424,7 +424,7 @@ pub struct Job<'a> {
     /// The use of its outputs.
     pub outputs: Outputs,
     /// Decides whether inputs fulfil the conditions of faults; it is asked where each CTA runs for itself.
-    pub infeasible: Option<&'a dyn Infeasible>,
+    pub infeasible: Option<&'a dyn Feasibility>,
 }
 
 impl<'a> Job<'a> {

@@ -10,9 +10,12 @@ const MOST_ASKED: usize = 1 << 10;
 
 /// Decides whether inputs fulfil conditions. It costs more than the machine's own knowledge, and is asked where a fault
 /// would be told otherwise.
-pub trait Infeasible: Debug + Sync {
+pub trait Feasibility: Debug + Sync {
     /// Whether no input fulfils a condition; `false` where that is not known.
     fn is_infeasible(&self, store: &Store, condition: TermId) -> bool;
+
+    /// Whether an input is found that fulfils a condition.
+    fn is_shown(&self, store: &Store, condition: TermId) -> bool;
 }
 
 /// Conditions that have been asked about, and whether no input fulfils them.
@@ -23,7 +26,7 @@ impl Asked {
     /// Whether no input fulfils all of some literals.
     pub(crate) fn are_infeasible(
         &mut self,
-        infeasible: Option<&dyn Infeasible>,
+        infeasible: Option<&dyn Feasibility>,
         store: &mut Store,
         literals: &[Literal],
     ) -> bool {

@@ -24,7 +24,7 @@ pub(crate) use advice::parameter_element;
 pub(crate) use arguments::arguments;
 pub use bind::{Job, signature};
 pub use bind_error::BindError;
-use infeasible::Infeasible;
+use infeasible::Feasibility;
 pub(crate) use limits::most_dynamic_shared;
 pub use source_place::place_in;
 pub use tensor::Before;
@@ -149,7 +149,7 @@ pub(crate) struct Launch<'a> {
     /// Inputs whose elements differ from one another.
     pub(crate) distinct: Vec<InputId>,
     /// Decides whether inputs fulfil the conditions of faults.
-    pub(crate) infeasible: Option<&'a dyn Infeasible>,
+    pub(crate) infeasible: Option<&'a dyn Feasibility>,
     /// Assumptions about the launch.
     pub(crate) assumptions: Vec<Assumption>,
     /// The library functions to recognise, and the rounding of each instruction by its number; `None` if there are

@@ -61,6 +61,8 @@ pub(crate) struct Cta<'l> {
     pub(crate) overlap: Option<Box<OverlapOfCta>>,
     /// The CTAs for which it runs, if it is not the only one.
     pub(super) class: Option<Box<ClassRun>>,
+    /// Whether the other warps go on where one uses a value that nothing has written.
+    pub(super) past_undefined: bool,
 }
 
 impl<'l> Cta<'l> {
@@ -92,7 +94,7 @@ impl<'l> Cta<'l> {
             // In lockstep, accesses of several warps would count as one.
             Mode::Lockstep if options.access_patterns => None,
             Mode::Lockstep => InStep::new(threads, registers, predicates, options),
-            Mode::WarpByWarp | Mode::VectorClocks | Mode::Counting => None,
+            Mode::WarpByWarp | Mode::VectorClocks | Mode::Counting | Mode::PastUndefined => None,
         };
         let context = Context { launch, options, linear };
         let mut cta = Cta {
@@ -101,6 +103,7 @@ impl<'l> Cta<'l> {
             sync: Synchronisation::new(context, mode),
             overlap: None,
             class: None,
+            past_undefined: mode == Mode::PastUndefined,
             watch: Watch::default(),
             memory: Memory::new(launch.shared_cells * ranks),
             work: Work::new(context, own_bytes),

@@ -21,7 +21,7 @@ use std::sync::Arc;
 const MAX_STEPS: u32 = 1 << 18;
 
 /// So many branches on inputs may be inside of one another: a loop is inside of its own branch in each round.
-const MAX_DEPTH: u32 = 512;
+const MAX_DEPTH: u32 = 1 << 11;
 
 /// The same with terms of IEEE arithmetic (rule B1), whose ranges take more room on the stack.
 const MAX_DEPTH_IEEE: u32 = 128;

@@ -1,6 +1,7 @@
 //! Faults that happen where a condition on inputs holds (rule S1). Whether some input fulfils it is decided like whether
 //! an output differs.
 
+use crate::launch::infeasible::Feasibility;
 use crate::program::InstId;
 use crate::term::{Store, TermId, TermOp};
 use crate::value::Origin;
@@ -71,16 +72,28 @@ impl InCases {
         *last = Some(Box::new(other));
     }
 
-    /// The fault with its condition as a term.
-    pub(crate) fn possible(self) -> Possible {
-        let nowhere = InstId(u32::MAX);
-        let InCases { fault, cases, told, mut store, instead } = self;
+    /// The condition under which the fault happens, if any is known.
+    fn when(&mut self) -> Option<TermId> {
+        let store = &mut self.store;
         let mut when: Option<TermId> = None;
-        for case in &cases {
-            let literals: Vec<TermId> = case.iter().map(|literal| literal.term(&mut store)).collect();
-            let Some(all) = all_of(literals, &mut store) else { continue };
-            when = Some(when.map_or(all, |any| store.apply(TermOp::Or, &[any, all], nowhere)));
+        for case in &self.cases {
+            let literals: Vec<TermId> = case.iter().map(|literal| literal.term(store)).collect();
+            let Some(all) = all_of(literals, store) else { continue };
+            when = Some(when.map_or(all, |any| store.apply(TermOp::Or, &[any, all], InstId(u32::MAX))));
         }
+        when
+    }
+
+    /// Whether an input is found for which the fault happens.
+    pub(crate) fn is_shown(&mut self, feasibility: Option<&dyn Feasibility>) -> bool {
+        let when = self.when();
+        when.zip(feasibility).is_some_and(|(when, feasibility)| feasibility.is_shown(&self.store, when))
+    }
+
+    /// The fault with its condition as a term.
+    pub(crate) fn possible(mut self) -> Possible {
+        let when = self.when();
+        let InCases { fault, told, store, instead, .. } = self;
         let instead = instead.map(|instead| Box::new(instead.possible()));
         Possible { fault, when, store, told, instead }
     }

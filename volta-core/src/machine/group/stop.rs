@@ -7,7 +7,7 @@ use crate::base::budget::Exhausted;
 use crate::concurrency::race::TooCoarse;
 use crate::launch::bind_error::BindError;
 use crate::program::InstId;
-use crate::verdict::{BarrierPhases, Fault};
+use crate::verdict::{BarrierPhases, Fault, FaultKind};
 
 /// The reasons why a run ends early.
 #[derive(Debug)]
@@ -36,6 +36,22 @@ impl Stop {
     /// The same for a run that is the only one.
     pub(crate) fn alone(self) -> Stop {
         if let Stop::Fork(fork) = self { Stop::Fault(Box::new(fork.fault)) } else { self }
+    }
+
+    /// Whether it is a fault of this kind, or one that is possible.
+    pub(crate) fn is_of(&self, kind: FaultKind) -> bool {
+        match self {
+            Stop::Fault(fault) => fault.kind == kind,
+            Stop::Possible(possible) => possible.kind() == kind,
+            Stop::Exhausted(_)
+            | Stop::Missing(_)
+            | Stop::Endless(_)
+            | Stop::Defect(_)
+            | Stop::Doubtful
+            | Stop::NeedVectorClocks
+            | Stop::Fork(_)
+            | Stop::Apart(_) => false,
+        }
     }
 
     /// The fault, with what happened at mbarriers.

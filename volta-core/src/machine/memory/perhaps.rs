@@ -5,7 +5,7 @@
 //! other conditions are copied into a common store, in which those of two CTAs are compared like those of one.
 
 use crate::concurrency::agent::Agent;
-use crate::launch::infeasible::{Asked, Infeasible};
+use crate::launch::infeasible::{Asked, Feasibility};
 use crate::launch::objects::PAGE;
 use crate::term::{Congruence, Imported, InputId, Store, TermId};
 use crate::value::guard::{Guard, Guards, Is, Literal, Terms};
@@ -155,7 +155,7 @@ impl Conditions {
         &mut self,
         one: (&[Is], Guard),
         other: (&[Is], Guard),
-        infeasible: Option<&dyn Infeasible>,
+        infeasible: Option<&dyn Feasibility>,
     ) -> bool {
         let by_value = |(values, _): (&[Is], Guard), (_, guard): (&[Is], Guard)| {
             values.iter().any(|is| self.guards.excludes_input(guard, *is))
@@ -247,7 +247,7 @@ impl PerhapsOfAll {
         cta: u64,
         (accessed, store): (&[Accessed], &Store),
         racing: impl Fn(Place, u8, How) -> Option<u64>,
-        (distinct, infeasible): (&[InputId], Option<&dyn Infeasible>),
+        (distinct, infeasible): (&[InputId], Option<&dyn Feasibility>),
         output: impl Fn(u32) -> Option<usize>,
     ) -> Option<Meeting> {
         let mut adopted: FxHashMap<Arc<[Literal]>, Guard> = FxHashMap::default();

@@ -223,7 +223,7 @@ fn executed(
         lost,
         written_variables,
         counts,
-        exact: matches!(mode, Mode::VectorClocks | Mode::Counting),
+        exact: mode.has_vector_clocks(),
         premises: vec![Arc::clone(&run.premises)],
         patterns,
         overlap,

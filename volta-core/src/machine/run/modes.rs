@@ -1,7 +1,6 @@
 //! The ways of running a CTA: in lockstep, warp by warp, with vector clocks, with guards that are counted.
 
 use super::ran::{CtaRun, Ran};
-use crate::case::{Options, Schedule};
 use crate::machine::cta::work::Beside;
 use crate::machine::group::context::Context;
 use crate::machine::group::premises::Premises;
@@ -25,7 +24,10 @@ pub(super) fn run_about(context: Context<'_>, premises: &Arc<Premises>, beside: 
     if let Err(Stop::NeedVectorClocks) = run.done {
         attempt_as(&mut run, Mode::VectorClocks);
     }
-    if let Err(Stop::Possible(_)) = run.done {
+    // Where an input shows the fault, nothing excludes it.
+    if let Err(Stop::Possible(possible)) = &mut run.done
+        && !possible.is_shown(launch.infeasible)
+    {
         let mut other = CtaRun::about(Arc::clone(premises));
         attempt_as(&mut other, Mode::Counting);
         match (&mut run.done, other.done) {
@@ -35,20 +37,20 @@ pub(super) fn run_about(context: Context<'_>, premises: &Arc<Premises>, beside: 
             (_, Err(_)) => {}
         }
     }
-    if is_fault(&run.done, FaultKind::Uninitialised) && options.schedule == Schedule::InOrder {
-        // A later warp may write what is read. Where the value is needed at once, that write is not executed any more;
-        // with the last warp first, it comes before, and the two race.
-        let options = Options { schedule: Schedule::Reversed, ..options.clone() };
+    let is_of = |done: &Result<Ran, Stop>, kind| matches!(done, Err(stop) if stop.is_of(kind));
+    if is_of(&run.done, FaultKind::Uninitialised) {
+        // Another warp may write what is read, and the two race. Where the value is needed at once, the run has ended
+        // before that write.
         let mut other = CtaRun::about(Arc::clone(premises));
-        let done = other.attempt(Context { options: &options, ..context }, Mode::VectorClocks, beside);
-        if is_fault(&done, FaultKind::Race) {
-            run.done = done;
+        attempt_as(&mut other, Mode::PastUndefined);
+        let is_certain = match &mut other.done {
+            Err(Stop::Possible(possible)) => possible.is_shown(launch.infeasible),
+            Ok(_) | Err(_) => true,
+        };
+        if is_of(&other.done, FaultKind::Race) && is_certain {
+            run.done = other.done;
             run.relied.merge(other.relied);
         }
     }
     run
-}
-
-fn is_fault(done: &Result<Ran, Stop>, kind: FaultKind) -> bool {
-    matches!(done, Err(Stop::Fault(fault)) if fault.kind == kind)
 }

@@ -5,6 +5,22 @@ use crate::machine::group::schedule::{Turn, Turns};
 use crate::machine::group::stop::Stop;
 use crate::machine::group::warp::{Lanes, Warp};
 use crate::program::{Effect, Inst};
+use crate::verdict::FaultKind;
+
+/// Warps that have used a value that nothing has written, and execute no more.
+#[derive(Default)]
+struct Behind {
+    warps: Vec<usize>,
+    /// The fault of the first of them.
+    first: Option<Stop>,
+}
+
+impl Behind {
+    fn leave(&mut self, warp: usize, stop: Stop) {
+        self.warps.push(warp);
+        self.first.get_or_insert(stop);
+    }
+}
 
 impl<'l> Cta<'l> {
     pub(crate) fn check_budgets(&mut self) -> Result<(), Stop> {
@@ -15,14 +31,24 @@ impl<'l> Cta<'l> {
     pub(crate) fn run(&mut self) -> Result<(), Stop> {
         let mut warps = std::mem::take(&mut self.warps);
         let mut turns = Turns::new(self.context.options.schedule);
+        let mut behind = Behind::default();
         loop {
             let mut progress = false;
             self.run_lockstep(&mut warps)?;
             turns.begin_round(warps.len());
             for turn in 0..warps.len() {
                 let at = turns.warp(turn, warps.len());
+                if behind.warps.contains(&at) {
+                    continue;
+                }
                 loop {
-                    progress |= self.run_warp(&mut warps[at], &mut turns)?;
+                    match self.run_warp(&mut warps[at], &mut turns) {
+                        Err(stop) if self.past_undefined && stop.is_of(FaultKind::Uninitialised) => {
+                            behind.leave(at, stop);
+                            break;
+                        }
+                        moved => progress |= moved?,
+                    }
                     if !self.arrive(&mut warps, at)? {
                         break;
                     }
@@ -39,6 +65,9 @@ impl<'l> Cta<'l> {
                 self.asynchronous().end_asynchronous()?;
                 self.asynchronous().end_tensor_memory()?;
                 return self.sync.end_reaches();
+            }
+            if let (false, Some(first)) = (progress, behind.first.take()) {
+                return Err(first);
             }
             if !progress && !self.next_item(&mut warps)? && !self.sync.lets_draw() {
                 if let Some(stop) = self.sync.cannot_draw() {

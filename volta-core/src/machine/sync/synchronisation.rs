@@ -28,6 +28,19 @@ pub(crate) enum Mode {
     VectorClocks,
     /// Likewise, and what guards exclude is found [by counting](super::exec).
     Counting,
+    /// As with vector clocks; where a value is used that nothing has written, its warp stops, and the others go on: one of
+    /// them may write what was read.
+    PastUndefined,
+}
+
+impl Mode {
+    /// Whether races are found by vector clocks.
+    pub(crate) fn has_vector_clocks(self) -> bool {
+        match self {
+            Mode::Lockstep | Mode::WarpByWarp => false,
+            Mode::VectorClocks | Mode::Counting | Mode::PastUndefined => true,
+        }
+    }
 }
 
 /// The synchronisation of a CTA's threads.
@@ -60,30 +73,28 @@ impl<'l> Synchronisation<'l> {
     pub(crate) fn new(context: Context<'l>, mode: Mode) -> Synchronisation<'l> {
         let Context { launch, options, .. } = context;
         let ranks = launch.ranks();
-        let multiplies = matches!(mode, Mode::VectorClocks | Mode::Counting) && launch.program.multiplies();
+        let multiplies = mode.has_vector_clocks() && launch.program.multiplies();
         let warp_count = if multiplies { launch.warps() * ranks as usize } else { 0 };
         let products = vec![Products::new(launch.program.registers); warp_count];
         Synchronisation {
             context,
-            order: match mode {
-                Mode::VectorClocks | Mode::Counting => {
-                    let strict = options.rules.strict_proxies;
-                    let (all, of_cta) = (launch.thread_numbers(), 32 * launch.warps());
-                    let mut exact = VectorClockDetector::new(all, of_cta, strict);
-                    exact.is_of_grid = launch.cooperative;
-                    Detector::VectorClock(Box::new(exact))
-                }
-                Mode::Lockstep | Mode::WarpByWarp => Detector::Epoch(1),
+            order: if mode.has_vector_clocks() {
+                let strict = options.rules.strict_proxies;
+                let (all, of_cta) = (launch.thread_numbers(), 32 * launch.warps());
+                let mut exact = VectorClockDetector::new(all, of_cta, strict);
+                exact.is_of_grid = launch.cooperative;
+                Detector::VectorClock(Box::new(exact))
+            } else {
+                Detector::Epoch(1)
             },
             barriers: Barriers::new(ranks),
             mbarriers: Mbarriers::default(),
             flags: Flags::new(32 * launch.warps()),
             tickets: Tickets::default(),
-            cluster: match mode {
-                Mode::VectorClocks | Mode::Counting => {
-                    Cluster::new(launch.thread_numbers(), (0..ranks).map(|rank| launch.numbers_of(rank)))
-                }
-                Mode::Lockstep | Mode::WarpByWarp => Cluster::default(),
+            cluster: if mode.has_vector_clocks() {
+                Cluster::new(launch.thread_numbers(), (0..ranks).map(|rank| launch.numbers_of(rank)))
+            } else {
+                Cluster::default()
             },
             copies: Vec::new(),
             products,

@@ -122,17 +122,25 @@ impl Values<'_> {
         old: Cell,
     ) -> Result<Cell, Stop> {
         let [literal, inner @ ..] = literals else { return Ok(new) };
-        let [stored, kept] = [*literal, literal.negated()].map(|literal| {
-            let terms = Terms { store: &mut self.terms.store, congruence: &mut self.congruence };
-            let guard = self.terms.guards.only(terms, literal);
-            self.cell_under(old, guard)
-        });
-        let stored = self.stored_where(warp, lane, pc, inner, new, stored)?;
+        let stored = if inner.is_empty() {
+            new
+        } else {
+            let old = self.cell_where(old, *literal);
+            self.stored_where(warp, lane, pc, inner, new, old)?
+        };
+        let kept = self.cell_where(old, literal.negated());
         if stored == kept {
             return Ok(kept);
         }
         let arms = if literal.holds { [stored, kept] } else { [kept, stored] };
         self.choose_cell(At { warp, lane, pc }, Truth::Condition(literal.condition), arms)
+    }
+
+    /// The contents of a cell where a literal holds.
+    fn cell_where(&mut self, cell: Cell, literal: Literal) -> Cell {
+        let terms = Terms { store: &mut self.terms.store, congruence: &mut self.congruence };
+        let guard = self.terms.guards.only(terms, literal);
+        self.cell_under(cell, guard)
     }
 
     /// A value where the guard of a lane holds, and another one elsewhere.
