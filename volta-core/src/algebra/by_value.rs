@@ -255,7 +255,7 @@ impl Prover<'_> {
     }
 
     /// The integer and its value where a sum is zero.
-    fn integer_compared(&mut self, sum: PolynomialId) -> Option<(PolynomialId, i128)> {
+    pub(super) fn integer_compared(&mut self, sum: PolynomialId) -> Option<(PolynomialId, i128)> {
         let terms = self.table.polynomials.shared_terms(sum);
         let (constant, rest): (Vec<Term>, Vec<Term>) =
             terms.iter().cloned().partition(|term| term.key == Key::ONE);
@@ -267,7 +267,7 @@ impl Prover<'_> {
     }
 
     /// The least and the greatest value of an integer with few values, but more than two.
-    fn range_of(&self, of: PolynomialId) -> Option<(i128, i128)> {
+    pub(super) fn range_of(&self, of: PolynomialId) -> Option<(i128, i128)> {
         let (low, high) = self.table.bounds_of(self.table.polynomials.terms(of))?;
         let (low, high) = (low.ceil().to_i128()?, high.floor().to_i128()?);
         (2..MAX_VALUES).contains(&high.checked_sub(low)?).then_some((low, high))

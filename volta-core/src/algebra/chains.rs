@@ -12,6 +12,9 @@ const MIN_STEPS: usize = 3;
 const MAX_VISITED: u32 = 1 << 15;
 const MAX_DEPTH: u32 = 1 << 13;
 
+/// So many conditions of steps count as a visit.
+const CONDITIONS_A_VISIT: u32 = 16;
+
 /// So deep, a step is looked for beyond what is before it, before it is looked for in all that is.
 const STEP_DEPTH: u32 = 16;
 
@@ -97,6 +100,12 @@ impl Walk<'_, '_> {
         Some(())
     }
 
+    /// Counts conditions that are copied.
+    fn copy(&mut self, conditions: usize) -> Option<()> {
+        self.left = self.left.checked_sub(conditions as u32 / CONDITIONS_A_VISIT)?;
+        Some(())
+    }
+
     /// The operands of a step that is taken in any case, and whether the second is subtracted.
     fn joined(&self, at: TermRef) -> Option<([TermRef; 2], bool)> {
         let View::Apply(op, [a, b, _]) = self.prover.terms.view(at) else { return None };
@@ -152,6 +161,8 @@ impl Walk<'_, '_> {
                     let mut more = Vec::new();
                     if self.beyond(arm, rest, &mut Vec::new(), within, &mut more).is_some() {
                         self.steps_of(rest, conditions, is_negated, depth, steps)?;
+                        more.iter()
+                            .try_for_each(|step| self.copy(conditions.len() + step.conditions.len()))?;
                         steps.extend(more.into_iter().map(|step| {
                             let mut all = conditions.clone();
                             all.push((condition, holds));
@@ -173,6 +184,7 @@ impl Walk<'_, '_> {
                     return Some(());
                 }
             }
+            self.copy(conditions.len())?;
             steps.push(ChainStep { conditions: conditions.clone(), value: at, is_negated });
             Some(())
         })

@@ -229,6 +229,12 @@ impl Prover<'_> {
         let total = self.always_has_value(a)? && self.always_has_value(b)?;
         if total
             && self.tactic.indicators
+            && let Some(value) = self.choices_by_exits(&condition, [a, b])?
+        {
+            return Ok(value);
+        }
+        if total
+            && self.tactic.indicators
             && let Some(value) = self.choices_by_value(&condition, [a, b])?
         {
             return Ok(value);
@@ -471,6 +477,11 @@ impl Prover<'_> {
             return Ok(self.table.known(less));
         }
         let gap = self.gap(a, b)?;
+        self.is_positive(gap)
+    }
+
+    /// The condition that a sum is positive, as a comparison shows it.
+    pub(super) fn is_positive(&mut self, gap: Vec<Term>) -> Result<ConditionId, Stop> {
         let signs = self.signs_of(&gap);
         if signs == Signs::POSITIVE {
             return Ok(self.table.known(true));

@@ -40,6 +40,7 @@ mod constant_readings;
 mod decisions;
 mod digest;
 mod equal;
+mod exits;
 mod exponent;
 mod extended_value;
 mod field;
