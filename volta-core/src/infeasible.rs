@@ -2,6 +2,7 @@
 
 use crate::base::index::InstId;
 use crate::case::Element;
+use crate::decide::counterexample::{SearchBudget, refute};
 use crate::decide::witness::Counterexample;
 use crate::decide::witness::WitnessKind;
 use crate::decide::{self, DecisionOptions, Failure, InputInfo, never_holds};
@@ -14,7 +15,7 @@ use crate::term::{Imported, Store, TermId, TermOp};
 pub(crate) struct BySearch<'i> {
     /// The inputs of the case.
     pub(crate) inputs: &'i [InputInfo],
-    pub(crate) options: DecisionOptions,
+    pub(crate) effort: SearchBudget,
 }
 
 impl Feasibility for BySearch<'_> {
@@ -30,12 +31,22 @@ impl Feasibility for BySearch<'_> {
         let mut own = Store::new();
         own.set_integers(store.all_integers().to_vec());
         let condition = own.import(store, condition, &mut Imported::default());
-        input_that_fulfils(condition, &mut own, self.inputs, &self.options).is_some()
+        let [no, holds] = as_number(condition, &mut own);
+        let found = refute((&own, no), (&own, holds), self.inputs, &self.effort);
+        found.is_some_and(|witness| witness.kind == WitnessKind::Values)
     }
 }
 
 /// The type of a number that is 0 or 1.
 const BIT: Element = Element::Int { bytes: 1, signed: false };
+
+/// The number 0, and 1 where a condition holds. The store is closed.
+fn as_number(condition: TermId, store: &mut Store) -> [TermId; 2] {
+    let [no, yes] = [0, 1].map(|bit| integer_constant(BIT, bit, store));
+    let holds = store.apply(TermOp::Select, &[condition, yes, no], InstId(u32::MAX));
+    store.close();
+    [no, holds]
+}
 
 /// An input that fulfils a condition, if a search finds one. The store is closed.
 pub(crate) fn input_that_fulfils(
@@ -44,9 +55,7 @@ pub(crate) fn input_that_fulfils(
     inputs: &[InputInfo],
     options: &DecisionOptions,
 ) -> Option<Counterexample> {
-    let [no, yes] = [0, 1].map(|bit| integer_constant(BIT, bit, store));
-    let holds = store.apply(TermOp::Select, &[condition, yes, no], InstId(u32::MAX));
-    store.close();
+    let [no, holds] = as_number(condition, store);
     let pair = decide::ElementPair { reference: (store, no), opt: (store, holds) };
     // Of a condition without a value, nothing is known.
     match decide::decide(&[pair], inputs, options).first_failure {

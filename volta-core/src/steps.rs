@@ -9,8 +9,8 @@ use crate::base::budget::{Held, Limit};
 use crate::base::index::InstId;
 use crate::base::span::{LineTable, Span};
 use crate::case::{Binding, Case, Contents, KernelLaunch, Param, ParamKind, Role, Side, Step, Which};
+use crate::decide::InputInfo;
 use crate::decide::counterexample::SearchBudget;
-use crate::decide::{DecisionOptions, InputInfo};
 use crate::given::Mentions;
 use crate::infeasible::BySearch;
 use crate::launch::infeasible::Feasibility;
@@ -111,13 +111,7 @@ pub(crate) fn run(
         options.budgets[Limit::MemoryBytes] /= 2;
     }
     let outputs = if case.reference.is_some() { Outputs::Compared } else { Outputs::Written };
-    let deciding = DecisionOptions {
-        effort: SearchBudget::within(&options.budgets),
-        budgets: options.budgets.clone(),
-        held: Held::default(),
-        every_element: options.every_element,
-    };
-    let infeasible = BySearch { inputs, options: deciding };
+    let infeasible = BySearch { inputs, effort: SearchBudget::within(&options.budgets) };
     let mut run = SideRun {
         which,
         params: &case.params,

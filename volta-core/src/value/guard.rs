@@ -146,6 +146,8 @@ pub(crate) struct Guards {
     /// The values that integers may have where a guard holds, of at most so many each; and how many are remembered.
     pub(crate) assignments: FxHashMap<(Guard, usize), Arc<Assignments>>,
     pub(crate) remembered: usize,
+    /// How many values of integers have been tried one by one.
+    pub(crate) enumerated: usize,
     /// Guards that are known not to hold together, the first one first.
     apart: FxHashSet<(Guard, Guard)>,
     /// The elements of inputs that conditions depend on.
@@ -177,6 +179,7 @@ impl Guards {
             may_hold: FxHashSet::default(),
             assignments: FxHashMap::default(),
             remembered: 0,
+            enumerated: 0,
             apart: FxHashSet::default(),
             inputs_below: FxHashMap::default(),
             decisions: by_counting.then(RefCell::default),
@@ -392,6 +395,13 @@ impl Guards {
     /// What the literals of a guard say of reals by integers.
     pub(crate) fn bounds_of_reals(&self, guard: Guard) -> Vec<RealBounds> {
         self.parts(guard).filter_map(|part| part.relation.as_ref()?.bounds_of_real()).collect()
+    }
+
+    /// The newest literal of a guard, if it compares what is computed with a number.
+    pub(crate) fn compares_computed(&self, guard: Guard) -> Option<TermId> {
+        let newest = self.own(guard).next()?;
+        let Relation { of, to: To::Number(_), .. } = newest.relation.as_ref()? else { return None };
+        matches!(of.kind(), TermKind::Lane(..)).then_some(newest.literal.condition)
     }
 
     /// Whether the newest literal of a guard compares two terms.

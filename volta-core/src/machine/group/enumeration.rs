@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// The largest number of assignments to all integers together.
-pub(super) const MAX_ASSIGNMENTS: usize = 1024;
+pub(crate) const MAX_ASSIGNMENTS: usize = 1 << 11;
 
 /// The largest number of integers that are looked at together.
 const MAX_INTEGERS: usize = 3;
@@ -23,6 +23,9 @@ const MAX_BELOW: usize = 4096;
 
 /// So many assignments are remembered.
 const MAX_REMEMBERED: usize = 1 << 20;
+
+/// So many values of single integers are tried in a run of a CTA.
+const MAX_ENUMERATED: usize = 1 << 20;
 
 /// So many conditions of a guard are tried for new integers, the innermost ones.
 const MAX_CONDITIONS: usize = 64;
@@ -65,6 +68,20 @@ impl UnderGuards<'_> {
         let all = self.assignments(guard, MAX_ASSIGNMENTS);
         let all = self.with_integers(all, guard, &below, (MAX_ASSIGNMENTS, None));
         below.iter().all(|integer| all.integers.contains(integer)).then_some(all)
+    }
+
+    /// Whether the newest literal of a guard, about what is computed from one integer, contradicts the others for each of
+    /// its values. Comparisons of integers themselves are bounds, which are known without.
+    pub(crate) fn is_contradiction_of_one(&mut self, guard: Guard) -> bool {
+        let Some(condition) = self.guards.compares_computed(guard) else { return false };
+        if self.guards.enumerated > MAX_ENUMERATED
+            || self.integers_below(condition).is_none_or(|of| of.len() != 1)
+        {
+            return false;
+        }
+        let all = self.assignments(guard, MAX_ASSIGNMENTS);
+        self.guards.enumerated += all.rows.len();
+        !all.are_any()
     }
 
     /// Assignments to more integers, without those that contradict the newest literal of their guard; if all together

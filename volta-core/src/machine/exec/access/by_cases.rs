@@ -703,6 +703,9 @@ impl UnderGuards<'_> {
         if self.guards.contradicts_itself(guard) || !self.assignments(guard, MAX_VALUES).are_any() {
             return false;
         }
+        if self.is_contradiction_of_one(guard) {
+            return false;
+        }
         if !self.guards.compares_terms(guard) {
             return true;
         }
