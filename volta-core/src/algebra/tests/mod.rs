@@ -4,6 +4,7 @@ mod arg_max;
 mod by_value;
 mod circuits;
 mod digests;
+mod exits;
 mod exponentials;
 mod field;
 mod functions;
