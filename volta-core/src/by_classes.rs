@@ -6,6 +6,7 @@
 //! first CTAs, and holds for all inputs if that one does. So one element is decided for each pair of terms, and each
 //! difference between how far the inputs of both are.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use rustc_hash::FxHashMap;
@@ -206,8 +207,8 @@ impl Verification<'_> {
         if !may_be_by_classes(self.case) {
             return None;
         }
-        let known = self.known;
-        let mut run = Verification { by_classes: true, known, ..Verification::new(self.case) };
+        let sides = Arc::clone(&self.sides);
+        let mut run = Verification { by_classes: true, sides, ..Verification::new(self.case) };
         let is_whole = !self.case.reference.iter().chain([&self.case.opt]).any(has_one_thread);
         // What iterations of one thread are found to do as CTAs is no finding about the thread.
         let Some(outcomes) = run.execute() else { return is_whole.then_some(run.report) };

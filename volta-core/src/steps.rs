@@ -1,7 +1,7 @@
 //! Runs a side: its steps, one after the other, each on what those before it left.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use crate::base::assumption::Assumption;
@@ -28,7 +28,7 @@ use crate::verdict::{CasePart, Fault, FaultKind, InputError, InputProblem, Place
 
 /// The kernels of a side, by step; `None` for a step that is no launch.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Programs(Vec<Option<Program>>);
+pub(crate) struct Programs(Arc<Vec<Option<Program>>>);
 
 /// A side that was read, and the time that this took.
 #[derive(Clone)]
@@ -57,7 +57,26 @@ pub(crate) fn load(which: Which, side: &Side) -> Result<Loaded, InputError> {
     let program =
         |(at, step): (usize, &Step)| step.launch().map(|kernel| read(which, kernel, at)).transpose();
     let programs = side.steps.iter().enumerate().map(program).collect::<Result<_, _>>()?;
-    Ok(Loaded { programs: Programs(programs), seconds: started.elapsed().as_secs_f64() })
+    Ok(Loaded { programs: Programs(Arc::new(programs)), seconds: started.elapsed().as_secs_f64() })
+}
+
+/// The sides of a case, each of which is read once, however often it runs.
+#[derive(Default)]
+pub(crate) struct Sides([OnceLock<Result<Loaded, InputError>>; 2]);
+
+impl Sides {
+    /// Sides some of which were read before: the reference, and the optimized kernel.
+    pub(crate) fn known(sides: [Option<Loaded>; 2]) -> Sides {
+        Sides(sides.map(|side| side.map_or_else(OnceLock::new, |side| OnceLock::from(Ok(side)))))
+    }
+
+    /// A side of the case.
+    ///
+    /// # Errors
+    /// The first kernel that cannot be read.
+    pub(crate) fn loaded(&self, which: Which, side: &Side) -> Result<Loaded, InputError> {
+        self.0[usize::from(which == Which::Opt)].get_or_init(|| load(which, side)).clone()
+    }
 }
 
 impl Loaded {
@@ -81,7 +100,7 @@ impl Programs {
     /// The kernels of a side, as far as they can be read.
     pub(crate) fn readable(which: Which, side: &Side) -> Programs {
         let program = |(at, step): (usize, &Step)| read(which, step.launch()?, at).ok();
-        Programs(side.steps.iter().enumerate().map(program).collect())
+        Programs(Arc::new(side.steps.iter().enumerate().map(program).collect()))
     }
 
     /// The source position of an instruction of a term.
@@ -133,7 +152,7 @@ pub(crate) fn run(
         Step::Graph(graph) => Some(graph.name.clone()),
         Step::Fill { .. } | Step::Copy { .. } => None,
     };
-    let names: Vec<String> = side.steps.iter().zip(&programs.0).filter_map(name).collect();
+    let names: Vec<String> = side.steps.iter().zip(programs.0.iter()).filter_map(name).collect();
     let mut stats = SideStats {
         kernel: names.join(", "),
         ptx_lines: kernels().map(|program| u64::from(program.lines)).sum(),
@@ -149,7 +168,7 @@ pub(crate) fn run(
         stats.term_nodes = outcome.term_nodes;
     }
     stats.seconds = seconds + started.elapsed().as_secs_f64();
-    let mentioned = side.steps.iter().zip(&programs.0).enumerate().map(|(at, (step, program))| {
+    let mentioned = side.steps.iter().zip(programs.0.iter()).enumerate().map(|(at, (step, program))| {
         let own = match (step, program) {
             (Step::Launch(kernel), Some(program)) => Mentions::of(program, kernel, &case.params),
             (Step::Launch(_) | Step::Fill { .. }, _) => Mentions::default(),

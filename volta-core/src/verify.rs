@@ -3,6 +3,7 @@
 use crate::base::index::InstId;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::time::Instant;
 
 use crate::base::assumption::{Assumption, AssumptionKind};
@@ -21,7 +22,7 @@ use crate::machine::{self, Alternative, Execution, Output, OutputValue, RunError
 use crate::multiset;
 use crate::progress::{decided, ended, findings, run_verdict, undecided};
 use crate::sound_case::{check_params, check_part, check_pointers, check_variables};
-use crate::steps::{self, Programs, Ran};
+use crate::steps::{self, Programs, Ran, Sides};
 use crate::term::{Store, element_index, spell_element};
 use crate::unused::unused_inputs;
 use crate::verdict::{
@@ -44,7 +45,7 @@ pub fn verify(case: &Case) -> Report {
 
 /// As [`verify`], of a case about reals whose kernels may have been read already; on the threads of the caller.
 pub(crate) fn verify_known(case: &Case, known: &Known) -> Report {
-    let work = || Verification { known: Some(known), ..Verification::new(case) }.run();
+    let work = || Verification { sides: Arc::new(known.sides(case)), ..Verification::new(case) }.run();
     caught(work).unwrap_or_else(Report::of)
 }
 
@@ -143,8 +144,8 @@ pub(crate) struct Verification<'c> {
     pub(crate) report: Report,
     /// Whether one CTA is executed for all that do the same.
     pub(crate) by_classes: bool,
-    /// Kernels that were read already.
-    pub(crate) known: Option<&'c Known>,
+    /// The kernels, shared by all runs of the case.
+    pub(crate) sides: Arc<Sides>,
 }
 
 impl<'c> Verification<'c> {
@@ -158,7 +159,8 @@ impl<'c> Verification<'c> {
             formats: param.formats(),
         });
         let (inputs, report) = (inputs.collect(), Report::of(Verdict::Clean));
-        Verification { case, programs: Vec::new(), inputs, report, by_classes: false, known: None }
+        let (programs, sides) = (Vec::new(), Arc::default());
+        Verification { case, programs, inputs, report, by_classes: false, sides }
     }
 
     pub(crate) fn run(self) -> Report {
@@ -199,11 +201,7 @@ impl<'c> Verification<'c> {
             self.report.verdict = Verdict::InputError(error);
             return None;
         }
-        let known = self.known;
-        let load = |which, side| {
-            let known = known.and_then(|known| known.side(which, side));
-            known.map_or_else(|| steps::load(which, side), Ok)
-        };
+        let load = |which, side| self.sides.loaded(which, side);
         let opt = || load(Which::Opt, &case.opt);
         let (reference, opt) = match &case.reference {
             Some(side) => {

@@ -1,7 +1,7 @@
 //! Kernels that are read once for cases of many sizes.
 
 use crate::case::{Case, KernelLaunch, Side, Which};
-use crate::steps::{Loaded, load};
+use crate::steps::{Loaded, Sides, load};
 
 /// Sides that were read already: those of cases that differ in sizes.
 pub(crate) struct Known {
@@ -20,8 +20,15 @@ impl Known {
         }
     }
 
-    /// The side, if it has the same kernel.
-    pub(crate) fn side(&self, which: Which, side: &Side) -> Option<Loaded> {
+    /// The sides of a case, of which those with the same kernel need not be read.
+    pub(crate) fn sides(&self, case: &Case) -> Sides {
+        let reference = case.reference.as_ref();
+        let reference = reference.and_then(|reference| self.side(Which::Reference, reference));
+        Sides::known([reference, self.side(Which::Opt, &case.opt)])
+    }
+
+    /// A side, if it has the same kernel.
+    fn side(&self, which: Which, side: &Side) -> Option<Loaded> {
         let (known, loaded) = self.sides[usize::from(which == Which::Opt)].as_ref()?;
         let kernel = side.only()?;
         let is_same = (&known.ptx, &known.path, &known.kernel) == (&kernel.ptx, &kernel.path, &kernel.kernel);
