@@ -16,11 +16,11 @@ use std::rc::Rc;
 /// At most so many integers get values.
 const MOST_INTEGERS: usize = 3;
 /// At most so many assignments to them are looked at.
-const MOST_ASSIGNMENTS: i128 = 1 << 10;
+const MOST_ASSIGNMENTS: i128 = 1 << 11;
 /// So many sets of integers are tried.
 const MOST_TRIED: usize = 4;
 /// The terms of all assignments together.
-const MOST_TERMS: u64 = 1 << 20;
+const MOST_TERMS: u64 = 1 << 22;
 /// The terms of an element that are looked at.
 const MOST_WALKED: usize = 1 << 16;
 /// Steps for each term of an assignment, and for each of them at least.

@@ -76,8 +76,10 @@ impl Cta<'_> {
             };
             found.push((lane, condition, by_value));
         }
-        if self.values.is_too_deep() {
-            return Ok(Some(Err(Refused::Rounds)));
+        let conditions = found.iter().map(|(lane, condition, _)| (*lane, Truth::Condition(*condition)));
+        let conditions: Vec<_> = conditions.collect();
+        if let Some(most) = self.values.too_deep(&conditions) {
+            return Ok(Some(Err(Refused::Rounds(most))));
         }
         self.check_budgets()?;
         let mut parts: Vec<(LaneMask, InstId)> = Vec::new();

@@ -21,7 +21,10 @@ use std::sync::Arc;
 const MAX_STEPS: u32 = 1 << 18;
 
 /// So many branches on inputs may be inside of one another: a loop is inside of its own branch in each round.
-const MAX_DEPTH: u32 = 1 << 11;
+const MAX_DEPTH: u32 = 512;
+
+/// The same where only integers decide, whose ranges end a loop.
+const MAX_DEPTH_BY_INTEGERS: u32 = 1 << 11;
 
 /// The same with terms of IEEE arithmetic (rule B1), whose ranges take more room on the stack.
 const MAX_DEPTH_IEEE: u32 = 128;
@@ -61,8 +64,8 @@ pub(super) type Went<T> = Result<Result<T, Refused>, Stop>;
 pub(super) enum Refused {
     /// Budget of operations exhausted.
     Steps,
-    /// A loop goes on for too long.
-    Rounds,
+    /// A loop goes on for more than so many rounds.
+    Rounds(u32),
 }
 
 impl Cta<'_> {
@@ -78,8 +81,7 @@ impl Cta<'_> {
         done.map_err(|refused| {
             let why = match refused {
                 Refused::Steps => format!("its arms execute more than {MAX_STEPS} operations"),
-                Refused::Rounds => {
-                    let most = self.values.terms.most_depth();
+                Refused::Rounds(most) => {
                     format!("a loop may go on after {most} rounds: give what decides it a `range`")
                 }
             };
@@ -107,13 +109,13 @@ impl Cta<'_> {
                 return Err(fork(terms, stop, (at.warp, at.lane), guard));
             }
         };
-        if self.values.is_too_deep() {
-            return Ok(Err(Refused::Rounds));
+        let conditions = self.values.terms.conditions(&step, guard);
+        if let Some(most) = self.values.too_deep(&conditions) {
+            return Ok(Err(Refused::Rounds(most)));
         }
         // In a long kernel with many branches, each of them takes a pass over the code.
         self.check_budgets()?;
         let join = hammock.join;
-        let conditions = self.values.terms.conditions(&step, guard);
         let warp = step.warp;
         let branch = DecidedByInput { inst, pc, guard, conditions: conditions.clone(), join };
         let contents = |warp: &Warp| Snapshot::new(warp, &hammock.live);
@@ -342,18 +344,25 @@ impl Values<'_> {
         never
     }
 
-    /// Whether they are, here: each takes room on the stack.
-    pub(super) fn is_too_deep(&self) -> bool {
-        self.depth >= self.terms.most_depth()
+    /// How deep branches by such conditions may be inside of one another, if they are deeper here: each takes room on the
+    /// stack.
+    pub(super) fn too_deep(&mut self, conditions: &[(Lane, Truth)]) -> Option<u32> {
+        let by_default = if self.terms.store.is_ieee() { MAX_DEPTH_IEEE } else { MAX_DEPTH };
+        if self.depth < by_default {
+            return None;
+        }
+        let own = self.terms.under_guards();
+        let is_of_integers = |(_, truth): &(Lane, Truth)| match truth {
+            Truth::Condition(condition) => own.integers_below(*condition).is_some(),
+            Truth::Known(_) | Truth::Undefined(_) | Truth::Answer(_) => false,
+        };
+        let may_be_deeper = !own.store.is_ieee() && conditions.iter().all(is_of_integers);
+        let most = if may_be_deeper { MAX_DEPTH_BY_INTEGERS } else { by_default };
+        (self.depth >= most).then_some(most)
     }
 }
 
 impl ValueTerms<'_> {
-    /// How deep branches that inputs decide may be inside of one another.
-    fn most_depth(&self) -> u32 {
-        if self.store.is_ieee() { MAX_DEPTH_IEEE } else { MAX_DEPTH }
-    }
-
     /// Groups of lanes whose sides are executed together: by condition, where a condition bounds an encoding and so may
     /// hold for some lanes only, and otherwise all lanes.
     fn together(&self, conditions: &[(Lane, Truth)]) -> Vec<(LaneMask, Option<TermId>)> {

@@ -66,7 +66,7 @@ impl<'l> Cta<'l> {
                 self.asynchronous().end_tensor_memory()?;
                 return self.sync.end_reaches();
             }
-            if let (false, Some(first)) = (progress, behind.first.take()) {
+            if !progress && let Some(first) = behind.first.take() {
                 return Err(first);
             }
             if !progress && !self.next_item(&mut warps)? && !self.sync.lets_draw() {
