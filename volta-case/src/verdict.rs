@@ -48,6 +48,34 @@ words! {
     }
 }
 
+impl FaultKind {
+    /// Whether a fault is one of the kernel, rather than something that Volta cannot do.
+    pub fn is_of_the_kernel(self) -> bool {
+        match self {
+            FaultKind::InputDependentControl
+            | FaultKind::Unsupported
+            | FaultKind::TypeMismatch
+            | FaultKind::DependsOnRounding => false,
+            FaultKind::Race
+            | FaultKind::ProxyRace
+            | FaultKind::Deadlock
+            | FaultKind::BarrierDivergence
+            | FaultKind::AmbiguousBarrier
+            | FaultKind::BarrierMisuse
+            | FaultKind::InFlight
+            | FaultKind::Allocation
+            | FaultKind::OutOfBounds
+            | FaultKind::Misaligned
+            | FaultKind::Uninitialised
+            | FaultKind::Undefined
+            | FaultKind::Assertion
+            | FaultKind::ReadOnly
+            | FaultKind::Nondeterministic
+            | FaultKind::Overflow => true,
+        }
+    }
+}
+
 words! {
     /// Why no claim is made.
     pub enum UnknownCause {

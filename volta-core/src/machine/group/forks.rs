@@ -3,7 +3,7 @@
 use super::possible::InCases;
 use super::premises::{Fork, Premises, empty_like};
 use super::stop::Stop;
-use super::terms::{ValueTerms, is_of_the_kernel};
+use super::terms::ValueTerms;
 use super::values::Values;
 use super::warp::Warp;
 use crate::base::lane::Lane;
@@ -17,7 +17,7 @@ impl Stop {
     /// Why a run ended that is about the inputs that fulfil some premises.
     pub(crate) fn about(self, premises: &Premises) -> Stop {
         let Stop::Fault(fault) = self else { return self };
-        if premises.literals.is_empty() || !is_of_the_kernel(fault.kind) {
+        if premises.literals.is_empty() || !fault.kind.is_of_the_kernel() {
             return Stop::Fault(fault);
         }
         let mut store = empty_like(&premises.store);

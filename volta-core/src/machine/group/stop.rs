@@ -40,18 +40,10 @@ impl Stop {
 
     /// Whether it is a fault of this kind, or one that is possible.
     pub(crate) fn is_of(&self, kind: FaultKind) -> bool {
-        match self {
-            Stop::Fault(fault) => fault.kind == kind,
-            Stop::Possible(possible) => possible.kind() == kind,
-            Stop::Exhausted(_)
-            | Stop::Missing(_)
-            | Stop::Endless(_)
-            | Stop::Defect(_)
-            | Stop::Doubtful
-            | Stop::NeedVectorClocks
-            | Stop::Fork(_)
-            | Stop::Apart(_) => false,
+        if let Stop::Possible(possible) = self {
+            return possible.kind() == kind;
         }
+        matches!(self, Stop::Fault(fault) if fault.kind == kind)
     }
 
     /// The fault, with what happened at mbarriers.

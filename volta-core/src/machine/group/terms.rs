@@ -458,7 +458,7 @@ impl ValueTerms<'_> {
     /// A fault that happens in one of some cases.
     #[cold]
     pub(crate) fn possibly_in(&self, fault: Fault, cases: Cases) -> Stop {
-        if cases.iter().any(Vec::is_empty) || !is_of_the_kernel(fault.kind) {
+        if cases.iter().any(Vec::is_empty) || !fault.kind.is_of_the_kernel() {
             return Stop::Fault(Box::new(fault));
         }
         let told = cases.first().map_or_else(String::new, |case| self.in_words(case));
@@ -540,30 +540,4 @@ fn written(of: &ValueTerms<'_>, term: TermId, write: WriteTerm) -> String {
         }
     }
     text
-}
-
-/// Whether a fault is one of the kernel, rather than something that Volta cannot do.
-pub(super) fn is_of_the_kernel(kind: FaultKind) -> bool {
-    match kind {
-        FaultKind::InputDependentControl
-        | FaultKind::Unsupported
-        | FaultKind::TypeMismatch
-        | FaultKind::DependsOnRounding => false,
-        FaultKind::Race
-        | FaultKind::ProxyRace
-        | FaultKind::Deadlock
-        | FaultKind::BarrierDivergence
-        | FaultKind::AmbiguousBarrier
-        | FaultKind::BarrierMisuse
-        | FaultKind::InFlight
-        | FaultKind::Allocation
-        | FaultKind::OutOfBounds
-        | FaultKind::Misaligned
-        | FaultKind::Uninitialised
-        | FaultKind::Undefined
-        | FaultKind::Assertion
-        | FaultKind::ReadOnly
-        | FaultKind::Nondeterministic
-        | FaultKind::Overflow => true,
-    }
 }

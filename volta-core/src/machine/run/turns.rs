@@ -7,21 +7,6 @@ use crate::machine::group::warp::{Lanes, Warp};
 use crate::program::{Effect, Inst};
 use crate::verdict::FaultKind;
 
-/// Warps that have used a value that nothing has written, and execute no more.
-#[derive(Default)]
-struct Behind {
-    warps: Vec<usize>,
-    /// The fault of the first of them.
-    first: Option<Stop>,
-}
-
-impl Behind {
-    fn leave(&mut self, warp: usize, stop: Stop) {
-        self.warps.push(warp);
-        self.first.get_or_insert(stop);
-    }
-}
-
 impl<'l> Cta<'l> {
     pub(crate) fn check_budgets(&mut self) -> Result<(), Stop> {
         self.asynchronous().check_budgets()
@@ -31,20 +16,22 @@ impl<'l> Cta<'l> {
     pub(crate) fn run(&mut self) -> Result<(), Stop> {
         let mut warps = std::mem::take(&mut self.warps);
         let mut turns = Turns::new(self.context.options.schedule);
-        let mut behind = Behind::default();
+        // Warps that have used a value that nothing has written execute no more.
+        let (mut behind, mut first) = (Vec::new(), None);
         loop {
             let mut progress = false;
             self.run_lockstep(&mut warps)?;
             turns.begin_round(warps.len());
             for turn in 0..warps.len() {
                 let at = turns.warp(turn, warps.len());
-                if behind.warps.contains(&at) {
+                if behind.contains(&at) {
                     continue;
                 }
                 loop {
                     match self.run_warp(&mut warps[at], &mut turns) {
                         Err(stop) if self.past_undefined && stop.is_of(FaultKind::Uninitialised) => {
-                            behind.leave(at, stop);
+                            behind.push(at);
+                            first.get_or_insert(stop);
                             break;
                         }
                         moved => progress |= moved?,
@@ -66,7 +53,7 @@ impl<'l> Cta<'l> {
                 self.asynchronous().end_tensor_memory()?;
                 return self.sync.end_reaches();
             }
-            if !progress && let Some(first) = behind.first.take() {
+            if !progress && let Some(first) = first.take() {
                 return Err(first);
             }
             if !progress && !self.next_item(&mut warps)? && !self.sync.lets_draw() {

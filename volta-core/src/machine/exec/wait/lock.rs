@@ -106,34 +106,26 @@ impl Synchronisation<'_> {
         let (key, thread) = ((at.number, at.offsets[lane] / 4), warp.thread(lane) as usize);
         let exact = self.order.exact()?;
         let is_past = |other: usize, stamp: u32| exact.clocks.is_past(thread, other, stamp);
-        if self.tickets.asked.iter().any(|(other, stamp)| is_past(*other as usize, *stamp)) {
-            let why = "its thread, or one with which it has synchronised, has already taken a lock, or asked for the \
-                       value of a ticket";
-            return Err(self.context.unclear_draw(warp, lane, at, why));
-        }
-        // Threads that try in vain access the lock as well, at any time.
         let (_, reads) = exact.history(key.0, key.1);
-        if !reads.is_empty() {
-            return Err(self.context.unclear_draw(warp, lane, at, ACCESSED));
-        }
-        let is_lock = self.tickets.locks.contains_key(&key);
-        let Some(counter) = self.tickets.counters.get(&key) else {
-            if self.tickets.updated.contains(&key) {
-                let why = "the lock is updated by other operations as well";
-                return Err(self.context.unclear_draw(warp, lane, at, why));
-            }
+        let (is_lock, counter) = (self.tickets.locks.contains_key(&key), self.tickets.counters.get(&key));
+        let drawn = || {
+            counter.into_iter().flat_map(|counter| &counter.drawn).map(|draw| &self.tickets.draws[*draw].now)
+        };
+        let why = if self.tickets.asked.iter().any(|(other, stamp)| is_past(*other as usize, *stamp)) {
+            "its thread, or one with which it has synchronised, has already taken a lock, or asked for the value of a ticket"
+        } else if !reads.is_empty() {
+            // Threads that try in vain access the lock as well, at any time.
+            ACCESSED
+        } else if counter.is_none() && self.tickets.updated.contains(&key) {
+            "the lock is updated by other operations as well"
+        } else if counter.is_some() && (!is_lock || drawn().count() >= MOST_DRAWS) {
+            "there are too many or other operations on the lock"
+        } else if drawn().any(|other| is_past(other.thread, other.stamp)) {
+            "it is taken by some threads after others in every schedule"
+        } else {
             return Ok(());
         };
-        let draws = counter.drawn.iter().map(|draw| &self.tickets.draws[*draw].now);
-        if !is_lock || counter.drawn.len() >= MOST_DRAWS {
-            let why = "there are too many or other operations on the lock";
-            return Err(self.context.unclear_draw(warp, lane, at, why));
-        }
-        if draws.into_iter().any(|other| is_past(other.thread, other.stamp)) {
-            let why = "it is taken by some threads after others in every schedule";
-            return Err(self.context.unclear_draw(warp, lane, at, why));
-        }
-        Ok(())
+        Err(self.context.unclear_draw(warp, lane, at, why))
     }
 
     /// Which lock a thread waits for that has found it taken, in words.

@@ -173,19 +173,18 @@ impl Accesses<'_, '_> {
             self.sync.tickets.counters.insert(key, counter);
             return Ok(0);
         };
-        if (counter.update, counter.by) != (update, by as u32) {
-            return Err(self.context.unclear_draw(warp, lane, at, OTHER));
-        }
         let turn = counter.drawn.len();
-        if turn >= MOST_DRAWS {
-            return Err(self.context.unclear_draw(warp, lane, at, "there are too many operations on it"));
-        }
-        let draws = counter.drawn.iter().map(|draw| &self.sync.tickets.draws[*draw].now);
-        if draws.into_iter().any(|other| is_past(other.thread, other.stamp)) {
-            let why = "some of its operations come after others in every schedule";
-            return Err(self.context.unclear_draw(warp, lane, at, why));
-        }
-        Ok(turn)
+        let mut draws = counter.drawn.iter().map(|draw| &self.sync.tickets.draws[*draw].now);
+        let why = if (counter.update, counter.by) != (update, by as u32) {
+            OTHER
+        } else if turn >= MOST_DRAWS {
+            "there are too many operations on it"
+        } else if draws.any(|other| is_past(other.thread, other.stamp)) {
+            "some of its operations come after others in every schedule"
+        } else {
+            return Ok(turn);
+        };
+        Err(self.context.unclear_draw(warp, lane, at, why))
     }
 
     /// The fault that a counter does not hold a known number: it was never set, or else it is not followed.
@@ -312,16 +311,13 @@ impl Synchronisation<'_> {
         }
         let exact = self.order.exact()?;
         let thread = warp.thread(lane) as usize;
-        for cell in cells_of(offset, bytes) {
-            let before = self.tickets.ordered.get(&(at.number, cell)).into_iter().flatten();
-            for (other, stamp) in before {
-                if !exact.clocks.is_past(thread, *other as usize, *stamp) {
-                    let why = "nothing orders this operation behind one whose result is used";
-                    return Err(self.context.unclear_draw(warp, lane, at, why));
-                }
-            }
+        let ordered = |cell| self.tickets.ordered.get(&(at.number, cell)).into_iter().flatten();
+        let mut before = cells_of(offset, bytes).flat_map(ordered);
+        if before.all(|(other, stamp)| exact.clocks.is_past(thread, *other as usize, *stamp)) {
+            return Ok(());
         }
-        Ok(())
+        let why = "nothing orders this operation behind one whose result is used";
+        Err(self.context.unclear_draw(warp, lane, at, why))
     }
 
     /// Notes that a thread does something that depends on a ticket.
