@@ -6,6 +6,7 @@
 
 use super::{Decision, DecisionOptions, ElementPair, InputInfo, decide_as};
 use crate::base::budget::Held;
+use crate::base::lane::LaneMask;
 use crate::base::watch::Watch;
 use crate::term::{Imported, InputId, Integers, Store, TermId, TermKind, TermOp, View};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -47,8 +48,9 @@ pub(super) fn decided(
     options: &DecisionOptions,
 ) -> Option<Decision> {
     let is_suitable = |store: &&Store| !store.is_ieee() && !store.has_names();
+    let has_integers = inputs.iter().any(|input| input.integers.is_some());
     let chooses = |store: &&Store| (0..store.len()).any(|at| store.node_ref(at).op() == TermOp::Select);
-    if !stores.iter().all(is_suitable) || !stores.iter().any(chooses) {
+    if !has_integers || !stores.iter().all(is_suitable) || !stores.iter().any(chooses) {
         return None;
     }
     let mut roots: [Vec<Vec<TermId>>; 2] = [0, 1].map(|_| vec![Vec::new(); stores.len()]);
@@ -146,13 +148,22 @@ impl Names {
 
 /// The outermost lookups that some terms are computed from. `None` where there are too many terms.
 fn lookups(store: &Store, roots: &[TermId]) -> Option<Vec<(TermId, Lookup)>> {
-    let (mut found, mut seen) = (Vec::new(), FxHashSet::default());
-    let (mut open, mut left) = (roots.to_vec(), MOST_TERMS);
+    let mut seen = vec![LaneMask::NONE; store.len()];
+    let mut is_new = |term: TermId| match term.kind() {
+        TermKind::Lane(node, lane) => {
+            let lanes = &mut seen[node.index()];
+            let is_new = !lanes.contains(lane);
+            lanes.insert(lane);
+            is_new
+        }
+        TermKind::Input { .. } | TermKind::Constant(_) => false,
+    };
+    let (mut found, mut open, mut left) = (Vec::new(), roots.to_vec(), MOST_TERMS);
     while let Some(term) = open.pop() {
-        let View::Apply(op, operands) = store.view(term) else { continue };
-        if !seen.insert(term) {
+        if !is_new(term) {
             continue;
         }
+        let View::Apply(op, operands) = store.view(term) else { continue };
         left = left.checked_sub(1)?;
         if op != TermOp::Select {
             open.extend(&operands[..op.arity()]);
@@ -165,7 +176,7 @@ fn lookups(store: &Store, roots: &[TermId]) -> Option<Vec<(TermId, Lookup)>> {
             None => {
                 open.extend(operands);
                 let inner = choices.terms.get(1..).unwrap_or_default();
-                for term in inner.iter().filter(|term| seen.insert(**term)) {
+                for term in inner.iter().filter(|term| is_new(**term)) {
                     if let View::Apply(_, operands) = store.view(*term) {
                         open.extend(operands);
                     }
