@@ -174,25 +174,19 @@ impl Prover<'_> {
             let View::Apply(op, operands) = self.terms.view(at) else { return None };
             let [a, b, c] = operands.map(|term| TermRef { store: at.store, term });
             let goes_on = |of: TermRef| of == before || matches!(self.terms.view(of), View::Apply(..));
-            match op {
-                TermOp::Fma => {
-                    step.push((Added::Product(a, b), false));
-                    at = c;
-                }
-                TermOp::Sub => {
-                    step.push((Added::Term(b), true));
-                    at = a;
-                }
-                TermOp::Add if b == before || a != before && !goes_on(a) => {
-                    step.push((Added::Term(a), false));
-                    at = b;
-                }
-                TermOp::Add => {
-                    step.push((Added::Term(b), false));
-                    at = a;
-                }
-                _ => return None,
-            }
+            let (added, is_negated, rest) = if op == TermOp::Fma {
+                (Added::Product(a, b), false, c)
+            } else if op == TermOp::Sub {
+                (Added::Term(b), true, a)
+            } else if op != TermOp::Add {
+                return None;
+            } else if b == before || a != before && !goes_on(a) {
+                (Added::Term(a), false, b)
+            } else {
+                (Added::Term(b), false, a)
+            };
+            step.push((added, is_negated));
+            at = rest;
         }
         Some(step)
     }
