@@ -64,7 +64,7 @@ pub(super) fn decided(
     let mut values = 0;
     for (roots, of_side) in roots.iter().zip(&mut of_sides) {
         for (at, roots) in roots.iter().enumerate().filter(|(_, roots)| !roots.is_empty()) {
-            for (term, lookup) in lookups(stores[at], roots)? {
+            for (term, lookup) in lookups(stores[at], roots, inputs.len())? {
                 values += lookup.runs.iter().map(|run| run.1 as usize).sum::<usize>();
                 let name = names.name(lookup, inputs)?;
                 of_side.insert(name);
@@ -146,8 +146,9 @@ impl Names {
     }
 }
 
-/// The outermost lookups that some terms are computed from. `None` where there are too many terms.
-fn lookups(store: &Store, roots: &[TermId]) -> Option<Vec<(TermId, Lookup)>> {
+/// The outermost lookups that some terms are computed from. `None` where there are too many terms, or other inputs than the
+/// first ones, for which names might be mistaken.
+fn lookups(store: &Store, roots: &[TermId], inputs: usize) -> Option<Vec<(TermId, Lookup)>> {
     let mut seen = vec![LaneMask::NONE; store.len()];
     let mut is_new = |term: TermId| match term.kind() {
         TermKind::Lane(node, lane) => {
@@ -160,6 +161,11 @@ fn lookups(store: &Store, roots: &[TermId]) -> Option<Vec<(TermId, Lookup)>> {
     };
     let (mut found, mut open, mut left) = (Vec::new(), roots.to_vec(), MOST_TERMS);
     while let Some(term) = open.pop() {
+        if let TermKind::Input { input, .. } = term.kind()
+            && input.index() >= inputs
+        {
+            return None;
+        }
         if !is_new(term) {
             continue;
         }
@@ -170,7 +176,7 @@ fn lookups(store: &Store, roots: &[TermId]) -> Option<Vec<(TermId, Lookup)>> {
             continue;
         }
         let choices = choices(store, term);
-        match choices.lookup(store) {
+        match choices.lookup(store, inputs) {
             Some(lookup) => found.push((term, lookup)),
             // None of these choices begins one.
             None => {
@@ -212,14 +218,15 @@ fn choices(store: &Store, root: TermId) -> Choices {
 
 impl Choices {
     /// The lookup that they are, if all that is chosen are elements of one tensor of reals.
-    fn lookup(&self, store: &Store) -> Option<Lookup> {
+    fn lookup(&self, store: &Store, inputs: usize) -> Option<Lookup> {
         let index = self.index.filter(|_| self.chosen.len() + 1 >= MIN_LENGTH)?;
         let TermKind::Input { input, .. } = index.kind() else { return None };
-        let Integers { least, greatest } = store.integers(input)?;
+        let Integers { least, greatest } = store.integers(input).filter(|_| input.index() < inputs)?;
         let mut tensor = None;
         let mut element = |term: TermId| {
             let TermKind::Input { input, element } = term.kind() else { return None };
-            (store.integers(input).is_none() && *tensor.get_or_insert(input) == input).then_some(element)
+            let is_real = input.index() < inputs && store.integers(input).is_none();
+            (is_real && *tensor.get_or_insert(input) == input).then_some(element)
         };
         let within = self.chosen.iter().filter(|(value, _)| (least..=greatest).contains(value));
         let elements = within.map(|(value, own)| Some((*value, element(*own)?)));
@@ -333,7 +340,7 @@ mod tests {
             for (value, element, turned) in steps.iter().rev() {
                 root = choice(&mut store, 0, *value, x(*element), root, *turned);
             }
-            let found = lookups(&store, &[root]).unwrap_or_default();
+            let found = lookups(&store, &[root], 2).unwrap_or_default();
             let chosen = |at: i128| steps.iter().find(|step| i128::from(step.0) == at).map_or(last, |step| step.1);
             for (term, lookup) in found.iter().filter(|(term, _)| *term == root) {
                 prop_assert_eq!(*term, root);
@@ -345,6 +352,17 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn inputs_that_are_not_described_have_no_names_beside_them() {
+        let mut store = store_of(8);
+        let root =
+            (0..8).fold(x(9), |rest, value| choice(&mut store, 0, value, x(value as u64), rest, false));
+        let other = TermId::input(InputId(2), 0);
+        let sum = store.apply(TermOp::Add, &[root, other], InstId(0));
+        assert_eq!(lookups(&store, &[root], 2).map(|found| found.len()), Some(1));
+        assert!(lookups(&store, &[sum], 2).is_none() && lookups(&store, &[root], 1).is_none());
     }
 
     /// The sum of products of so many lookups in a table of 64, in either order; `other` looks up the next one.
