@@ -204,8 +204,8 @@ impl Conditions {
             }
             work.pop();
             if self.members.contains_key(&term) || matches!(op, TermOp::Not) {
-                let is_excluded =
-                    excluded.iter().any(|excluded| excluded.iter().all(|part| below.contains(part)));
+                let has_all = |excluded: &Vec<TermId>| excluded.iter().all(|part| below.contains(part));
+                let is_excluded = op != TermOp::Not && excluded.iter().any(has_all);
                 let holds = match (is_excluded || never.contains(&term), op) {
                     (true, _) => Holds::Never,
                     (false, TermOp::Not) => {
