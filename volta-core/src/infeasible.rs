@@ -3,8 +3,7 @@
 use crate::base::index::InstId;
 use crate::case::Element;
 use crate::decide::counterexample::{SearchBudget, refute};
-use crate::decide::witness::Counterexample;
-use crate::decide::witness::WitnessKind;
+use crate::decide::witness::{Counterexample, WitnessKind};
 use crate::decide::{self, DecisionOptions, Failure, InputInfo, never_holds};
 use crate::launch::infeasible::Feasibility;
 use crate::machine::integer_constant;

@@ -53,11 +53,17 @@ impl Prover<'_> {
         arms: [TermRef; 2],
     ) -> Result<Option<Vec<Term>>, Stop> {
         let Some(first) = self.choice_by_integer(condition, arms) else { return Ok(None) };
-        let of = first.of;
-        let Some(pieces) = self.pieces(first)? else { return Ok(None) };
+        let (of, mut inner) = (first.of, Vec::new());
+        if arms.iter().any(|arm| self.forms.not_by_exits.contains(arm)) {
+            return Ok(None);
+        }
+        let Some(pieces) = self.pieces(first, &mut inner)?.filter(|pieces| pieces.len() >= MIN_VALUES) else {
+            return Ok(None);
+        };
         let steps: Vec<Option<Step>> =
             pieces.windows(2).map(|pair| self.step_between(pair[0].1, pair[1].1)).collect();
-        if pieces.len() < MIN_VALUES || steps.iter().filter(|step| step.is_none()).count() > MOST_OTHERS {
+        if steps.iter().filter(|step| step.is_none()).count() > MOST_OTHERS {
+            self.forms.not_by_exits.extend(inner);
             return Ok(None);
         }
         let mark = self.work.mark();
@@ -80,8 +86,12 @@ impl Prover<'_> {
     }
 
     /// The values of choices, each with the least value of the integer at which it is taken, in order. `None` if they take
-    /// values of the integer out of the middle.
-    fn pieces(&mut self, first: Choice) -> Result<Option<Vec<(i128, TermRef)>>, Stop> {
+    /// values of the integer out of the middle. Adds the arms that are choices again, and the last one.
+    fn pieces(
+        &mut self,
+        first: Choice,
+        arms: &mut Vec<TermRef>,
+    ) -> Result<Option<Vec<(i128, TermRef)>>, Stop> {
         let of = first.of;
         let Some((mut low, mut high)) = self.range_of(of) else { return Ok(None) };
         let (mut below, mut above) = (Vec::new(), Vec::new());
@@ -119,6 +129,7 @@ impl Prover<'_> {
                     }
                 },
             };
+            arms.push(inner);
             last = Some(inner);
             if low < high {
                 next = if known.is_some() { known } else { self.choice_by_same(of, inner)? };

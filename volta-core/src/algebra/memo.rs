@@ -41,6 +41,8 @@ pub(super) struct Forms {
     pub(super) by_value: FxHashMap<PolynomialId, ByValue>,
     /// Arms of choices in a row whose form would have wider bounds than their arms.
     pub(super) not_by_value: FxHashSet<TermRef>,
+    /// Arms of choices by the value of an integer that do not go on from one another.
+    pub(super) not_by_exits: FxHashSet<TermRef>,
     /// Sums of choices as parts under scales.
     pub(super) chosen_sums: FxHashMap<TermRef, Option<Parts>>,
     /// Whether terms with partial operations have a value at all inputs.

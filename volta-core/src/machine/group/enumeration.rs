@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// The largest number of assignments to all integers together.
-pub(crate) const MAX_ASSIGNMENTS: usize = 1 << 11;
+const MAX_ASSIGNMENTS: usize = 1 << 11;
 
 /// The largest number of integers that are looked at together.
 const MAX_INTEGERS: usize = 3;

@@ -1,4 +1,5 @@
-//! The ways of running a CTA: in lockstep, warp by warp, with vector clocks, with guards that are counted.
+//! The ways of running a CTA: in lockstep, warp by warp, with vector clocks, with guards that are counted, past
+//! values that nothing has written.
 
 use super::ran::{CtaRun, Ran};
 use crate::machine::cta::work::Beside;
